@@ -1,0 +1,83 @@
+"""hookline: the lifecycle-hook engine for AI agents.
+
+import hookline
+hooks = hookline.Hooks()
+hooks.load("settings.json")
+ruling = hooks.fire("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+if ruling.decision == "deny":
+    print(ruling.reason)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hookline.errors import (
+        ConfigError,
+        Divergence,
+        HookDenied,
+        HookError,
+        HooklineError,
+        TapeError,
+        UsageError,
+    )
+    from hookline.hooks import Hooks
+    from hookline.model import Event, Hook, Notice, Outcome, Report, Ruling, Source, Verdict
+    from hookline.planning import Plan
+    from hookline.tape import Tape
+
+_HOMES = {
+    "hookline.errors": (
+        "ConfigError",
+        "Divergence",
+        "HookDenied",
+        "HookError",
+        "HooklineError",
+        "TapeError",
+        "UsageError",
+    ),
+    "hookline.hooks": ("Hooks",),
+    "hookline.model": ("Event", "Hook", "Notice", "Outcome", "Report", "Ruling", "Source", "Verdict"),
+    "hookline.planning": ("Plan",),
+    "hookline.tape": ("Tape",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "ConfigError",
+    "Divergence",
+    "Event",
+    "Hook",
+    "HookDenied",
+    "HookError",
+    "HooklineError",
+    "Hooks",
+    "Notice",
+    "Outcome",
+    "Plan",
+    "Report",
+    "Ruling",
+    "Source",
+    "Tape",
+    "TapeError",
+    "UsageError",
+    "Verdict",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Names are imported when they are first used: the start of a hook is on the path of every tool call."""
+    from importlib import import_module
+
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("hookline")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'hookline' has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -1,0 +1,104 @@
+"""The command line: `hookline VERB`. One file per verb, imported only when it is called.
+
+Exit codes: 0 go on, 2 denied, 3 ask, 4 halted, 64 usage, 65 bad data, 70 our own bug, 78 bad
+configuration. Never 2 by accident: hosts read it as a denial.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from hookline.errors import ConfigError, HooklineError, TapeError, UsageError
+from hookline.wording import harmless, nearest, shown
+
+VERBS = {
+    "fire": ("hookline.cli.fire", "fire an event at your hooks and print the ruling"),
+    "explain": ("hookline.cli.explain", "say what would run for an event, in which order, and what would not and why"),
+    "list": ("hookline.cli.list", "list the hooks of your configurations"),
+    "events": ("hookline.cli.events", "list every event, its payload and its name in each dialect"),
+}
+
+GO_ON, DENIED, ASK, HALTED = 0, 2, 3, 4
+USAGE, BAD_DATA, BUG, BAD_CONFIG, INTERRUPTED = 64, 65, 70, 78, 130
+
+INTRODUCTION = """\
+hookline runs the lifecycle hooks of AI agents: hooks written for The Harness and Goose,
+side by side, with one ruling in the end.
+
+usage: hookline VERB [...]
+
+{verbs}
+
+Try:
+  hookline events
+  hookline list --config settings.json
+  hookline explain PreToolUse --config settings.json --payload '{{"tool_name":"Bash","tool_input":{{}}}}'
+  hookline fire PreToolUse --config settings.json --payload '{{"tool_name":"Bash","tool_input":{{"command":"ls"}}}}'
+
+`hookline VERB --help` says more. Exit codes: 0 go on, 2 denied, 3 ask, 4 halted,
+64 wrong usage, 65 bad data, 78 bad configuration, 70 a bug in hookline.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a verb; the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _dispatch(words)
+        sys.stdout.flush()
+        return code
+    except UsageError as error:
+        return _complain(error, USAGE)
+    except ConfigError as error:
+        return _complain(error, BAD_CONFIG)
+    except TapeError as error:
+        return _complain(error, BAD_DATA)
+    except BrokenPipeError:
+        # Whoever read our answer went away. Nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BUG
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except HooklineError as error:
+        return _complain(error, BUG)
+    except Exception as error:  # the last line of defence: a traceback is no answer, and Python would exit with 1
+        if os.environ.get("HOOKLINE_DEBUG"):
+            raise
+        return _complain(f"a bug in hookline: {type(error).__name__}: {error} (HOOKLINE_DEBUG=1 shows where)", BUG)
+
+
+def introduction() -> str:
+    verbs = "\n".join(f"  {name:<9} {summary}" for name, (_, summary) in VERBS.items())
+    return INTRODUCTION.format(verbs=verbs)
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(introduction(), end="")
+        return GO_ON
+    if words[0] == "--version":
+        import hookline
+
+        print(f"hookline {hookline.__version__}")
+        return GO_ON
+    verb, *rest = words
+    if verb not in VERBS:
+        hint = nearest(verb, VERBS)
+        raise UsageError(f"there is no verb {shown(verb)}{hint or '; the verbs are ' + ', '.join(VERBS)}")
+    module: Any = import_module(VERBS[verb][0])
+    arguments = module.parser().parse_args(rest)
+    code: int = module.run(arguments)
+    return code
+
+
+def _complain(error: object, code: int) -> int:
+    print(f"hookline: {harmless(str(error))}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""What the verbs have in common: their parser, the configurations they name, the payload they are given."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any, NoReturn
+
+import msgspec
+
+from hookline.dialects import DIALECTS
+from hookline.errors import ConfigError, UsageError
+from hookline.events import find
+from hookline.hooks import Hooks
+from hookline.wording import kind_of, shown
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, except that a usage error is ours to report: argparse would exit with 2, which means denied."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\n{self.format_usage().rstrip()}\n`{self.prog} --help` shows examples")
+
+
+def parser(verb: str, summary: str, examples: str) -> Parser:
+    return Parser(
+        prog=f"hookline {verb}",
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def add_configs(to: Parser) -> None:
+    to.add_argument(
+        "--config",
+        "-c",
+        action="append",
+        default=[],
+        metavar="[DIALECT=]PATH",
+        help=f"a configuration file; may be given many times. DIALECT is one of {', '.join(DIALECTS)}, "
+        "and is recognised from the content where it is left out",
+    )
+    to.add_argument("--root", metavar="DIR", help="the directory that relative hook paths of The Harness belong to")
+
+
+def add_event(to: Parser) -> None:
+    to.add_argument("event", metavar="EVENT", help="an event in any dialect's spelling, or in snake_case")
+    add_configs(to)
+    to.add_argument(
+        "--payload",
+        "-p",
+        default="{}",
+        metavar="JSON|@FILE|-",
+        help="the event's fields as a JSON object: as it is, from a file, or from standard input",
+    )
+    to.add_argument("--cwd", metavar="DIR", help="the session's working directory (default: this one)")
+    to.add_argument("--session", metavar="ID", help="the session's id")
+
+
+def add_json(to: Parser) -> None:
+    to.add_argument("--json", action="store_true", help="print exactly one JSON object")
+
+
+def loaded(arguments: argparse.Namespace, hooks: Hooks) -> Hooks:
+    """The hooks of every --config, in the order given."""
+    if not arguments.config:
+        raise UsageError("name at least one configuration: --config [DIALECT=]PATH")
+    for named in arguments.config:
+        dialect, path = _split(named)
+        hooks.load(path, dialect, root=arguments.root)
+    return hooks
+
+
+def _split(named: str) -> tuple[str | None, str]:
+    """`goose=config.yaml` -> its parts. A file whose own name holds `=` is still found by that name."""
+    word, sign, path = named.partition("=")
+    if not sign or "/" in word or (word not in DIALECTS and os.path.exists(named)):
+        return None, named
+    if not path:
+        raise ConfigError("names no file; write DIALECT=PATH", file=named)
+    return word, path
+
+
+def payload(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The fields of the event: --payload, --cwd and --session together."""
+    given = _document(arguments.payload)
+    _same_event(given, arguments.event)
+    if arguments.cwd is not None:
+        if not os.path.isdir(arguments.cwd):
+            raise UsageError(f"--cwd {shown(arguments.cwd)} is not a directory")
+        given["cwd"] = arguments.cwd
+    if arguments.session is not None:
+        given["session_id"] = arguments.session
+    return given
+
+
+def _document(text: str) -> dict[str, Any]:
+    where = "--payload"
+    if text == "-":
+        where = "--payload from standard input"
+        if sys.stdin.isatty():
+            print("hookline: reading the payload from the terminal; end it with Ctrl-D", file=sys.stderr)
+        data = sys.stdin.buffer.read()
+    elif text.startswith("@"):
+        where = f"--payload {text}"
+        try:
+            with open(text[1:], "rb") as file:
+                data = file.read()
+        except OSError as error:
+            raise UsageError(f"{where}: cannot be read: {error.strerror}") from None
+    else:
+        data = os.fsencode(text)
+    try:
+        document = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise UsageError(
+            f"{where} is not JSON: {error}; it got {shown(data[:60].decode('utf-8', 'replace'))}"
+        ) from None
+    if not isinstance(document, dict):
+        raise UsageError(f"{where} must be a JSON object, not {kind_of(document)}: {shown(document)}")
+    return document
+
+
+def _same_event(given: dict[str, Any], event: str) -> None:
+    """People paste the payloads their hooks get, which name their event; it has to be the one that is fired."""
+    for key in ("hook_event_name", "event"):
+        named = given.pop(key, None)
+        if named is not None and find(named).name != find(event).name:
+            raise UsageError(f"the payload's {key} is {shown(named)}, but the event fired is {event}")

@@ -1,0 +1,38 @@
+"""The table of dialects. A new one is one file and one line here; each is imported when it is first needed."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any, cast
+
+from hookline.errors import ConfigError, UsageError
+from hookline.model import Dialect
+from hookline.wording import nearest, shown
+
+DIALECTS = {
+    "harness": "hookline.dialects.harness",
+    "goose": "hookline.dialects.goose",
+}
+
+
+@cache
+def dialect(name: str) -> Dialect:
+    """The dialect of this name."""
+    if name not in DIALECTS:
+        hint = nearest(name, DIALECTS) if isinstance(name, str) else ""
+        raise UsageError(f"no dialect is called {shown(name)}; there are {', '.join(DIALECTS)}{hint}")
+    return cast("Dialect", import_module(DIALECTS[name]))
+
+
+def recognised(document: Any, file: str) -> Dialect:
+    """The one dialect a parsed file is plainly in."""
+    claims = [name for name in DIALECTS if dialect(name).claims(document)]
+    if len(claims) == 1:
+        return dialect(claims[0])
+    found = f"could be {' or '.join(claims)}" if claims else "is not recognised as any dialect's"
+    raise ConfigError(
+        f"{found}; name its dialect: --config DIALECT={file}, or load({file!r}, dialect=...), "
+        f"where the dialect is one of {', '.join(DIALECTS)}",
+        file=file,
+    )

@@ -1,0 +1,65 @@
+"""Everything hookline raises on purpose.
+
+    HooklineError
+    ├── UsageError      the calling program, or the command line, made a mistake
+    ├── ConfigError     a configuration file that cannot be loaded
+    ├── HookDenied      a hook refused something that has no other way to say so
+    ├── HookError       a Python handler raised
+    └── TapeError       a tape that cannot be read, written or trusted
+        └── Divergence  a replay that did not fit its recording
+
+A hook process never raises into the host: what it does wrong is in the ruling.
+"""
+
+from __future__ import annotations
+
+
+class HooklineError(Exception):
+    """The root of everything hookline raises on purpose."""
+
+
+class UsageError(HooklineError):
+    """The caller asked for something that cannot be; the message says what to write instead."""
+
+
+class ConfigError(HooklineError):
+    """A configuration that cannot be loaded: `file`, `pointer` inside it, and what to do."""
+
+    def __init__(self, message: str, *, file: str = "", pointer: str = "") -> None:
+        where = f"{file}#{pointer}" if pointer else file
+        super().__init__(f"{where}: {message}" if where else message)
+        self.file = file
+        self.pointer = pointer
+
+
+class HookDenied(HooklineError):
+    """A hook refused an operation whose only way to refuse is to raise."""
+
+    category = "hook_denied"
+
+    def __init__(self, event: str, reason: str, step: str | None = None) -> None:
+        super().__init__(reason)
+        self.event = event
+        self.reason = reason
+        self.step = step
+
+
+class HookError(HooklineError):
+    """A Python handler raised; the cause is chained."""
+
+    def __init__(self, hook: str, event: str, message: str) -> None:
+        super().__init__(f"{hook} on {event}: {message}")
+        self.hook = hook
+        self.event = event
+
+
+class TapeError(HooklineError):
+    """A tape that cannot be read, written or trusted."""
+
+
+class Divergence(TapeError):
+    """A replay that did not fit its recording; `seq` is the recorded line that did not match."""
+
+    def __init__(self, seq: int, message: str) -> None:
+        super().__init__(f"record {seq}: {message}")
+        self.seq = seq

@@ -1,0 +1,156 @@
+"""Conditions on an event, compiled once when a hook is loaded.
+
+Patterns come from configuration files, so they run on RE2, whose time is linear in the subject.
+A pattern RE2 cannot express (look-around, back-references) runs on `re`, on short subjects only:
+on a longer one it counts as a match, because a hook that runs once too often is the lesser harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from hookline.model import Event, Matcher
+
+GUARDED_LENGTH = 200
+"""The longest subject a pattern outside RE2 is tried on."""
+
+GLOB_SIGNS = frozenset("*?[")
+
+
+class BadPattern(ValueError):
+    """A pattern no engine understands; the message says why."""
+
+
+def exact(field: str, value: str) -> Matcher:
+    """The field is this very value."""
+    return Matcher(f"{field} = {value}", lambda event: bool(event.value(field) == value))
+
+
+def regex(field: str, pattern: str) -> Matcher:
+    """The pattern is found somewhere in the field."""
+    found = searcher(pattern)
+    return Matcher(f"{field} ~ {pattern}", lambda event: found(_text(event.value(field))))
+
+
+def glob(field: str, pattern: str) -> Matcher:
+    """The whole field fits the glob."""
+    fits = globber(pattern)
+    return Matcher(f"{field} = {pattern}", lambda event: fits(_text(event.value(field))))
+
+
+def fields(conditions: Mapping[str, Any]) -> Matcher:
+    """Every named field equals its value; a list means any of its values; a missing field matches nothing."""
+    wanted = [(name, value if isinstance(value, list) else [value]) for name, value in conditions.items()]
+
+    def test(event: Event) -> bool:
+        return all(_has(event, name) and any(same(event.value(name), v) for v in values) for name, values in wanted)
+
+    text = ", ".join(f"{name} = {' | '.join(map(str, values))}" for name, values in wanted)
+    return Matcher(text, test)
+
+
+def _has(event: Event, name: str) -> bool:
+    return event.value(name) is not None or name in event.payload
+
+
+def same(left: Any, right: Any) -> bool:
+    """Equality as JSON means it: 1 is 1.0, but true is not 1."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+@lru_cache(maxsize=1024)
+def searcher(pattern: str) -> Callable[[str], bool]:
+    """A test that finds the pattern anywhere in a text. Raises BadPattern."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False  # RE2 would write to our stderr
+    try:
+        linear = re2.compile(pattern, options)
+    except (re2.error, UnicodeError):
+        return _guarded(pattern)
+    return lambda text: linear.search(_encodable(text)) is not None
+
+
+def _guarded(pattern: str) -> Callable[[str], bool]:
+    import re
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a FutureWarning about a set is not the user's concern
+            compiled = re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise BadPattern(f"not a regular expression: {error}") from None
+    return lambda text: len(text) > GUARDED_LENGTH or compiled.search(text) is not None
+
+
+def _encodable(text: str) -> str:
+    """RE2 works on UTF-8, which has no lone surrogates."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+@lru_cache(maxsize=1024)
+def globber(pattern: str) -> Callable[[str], bool]:
+    """A test of whole names: `*` any run, `?` one character, `[a-z]` a set, `{a,b}` alternatives.
+
+    Without `*`, `?` or `[` the pattern is a plain name. What cannot be read as a glob (an open
+    bracket) falls back to a prefix or suffix test, then to equality; it is never an error.
+    """
+    if pattern == "*":
+        return lambda name: True
+    if not GLOB_SIGNS & set(pattern):
+        return lambda name: name == pattern
+    try:
+        return searcher(f"^(?s:{_translated(pattern)})$")
+    except (BadPattern, ValueError):
+        if pattern.endswith("*"):
+            return lambda name: name.startswith(pattern[:-1])
+        if pattern.startswith("*"):
+            return lambda name: name.endswith(pattern[1:])
+        return lambda name: name == pattern
+
+
+def _translated(pattern: str) -> str:
+    """A glob as a regular expression. Raises ValueError for what is not a glob."""
+    done: list[str] = []
+    at = depth = 0
+    while at < len(pattern):
+        sign = pattern[at]
+        at += 1
+        if sign == "*":
+            done.append(".*")
+        elif sign == "?":
+            done.append(".")
+        elif sign == "[":
+            end = pattern.index("]", at + (pattern[at : at + 1] in ("!", "^", "]")))
+            inside = pattern[at:end]
+            negated = inside[:1] in ("!", "^")
+            body = (inside[1:] if negated else inside).replace("\\", "\\\\").replace("[", "\\[")
+            done.append(f"[{'^' if negated else ''}{body}]")
+            at = end + 1
+        elif sign == "{":
+            depth += 1
+            done.append("(?:")
+        elif sign == "}" and depth:
+            depth -= 1
+            done.append(")")
+        elif sign == "," and depth:
+            done.append("|")
+        else:
+            done.append(sign if sign.isalnum() or sign == "_" else f"\\x{{{ord(sign):x}}}")
+    if depth:
+        raise ValueError("an open brace")
+    return "".join(done)

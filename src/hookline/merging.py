@@ -1,0 +1,127 @@
+"""Folding: from what each hook wants to what the host is asked to do. Pure functions.
+
+deny > ask > allow > none, whatever the order. A deny drops every rewrite. Rewrites chain from wave
+to wave; inside one wave the later in plan order wins, and a notice says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from hookline.events import EFFECTS, ROWS
+from hookline.model import Event, Halt, Hook, Notice, Ruling, Tools, Verdict
+
+RANK = {"none": 0, "allow": 1, "ask": 2, "deny": 3}
+MODES = ("NONE", "ANY", "AUTO")
+_T = TypeVar("_T")
+
+
+def effects_of(verdict: Verdict) -> list[str]:
+    """The effects a verdict asks for, in the words of the catalogue. An allow changes nothing, so it is none."""
+    asked: list[str] = [verdict.decision] if verdict.decision in ("deny", "ask") else []
+    asked += verdict.rewrites
+    asked += [name for name in ("context", "messages", "tools", "reminders") if getattr(verdict, name)]
+    asked += [name for name in ("suppress_output", "clear_context") if getattr(verdict, name)]
+    return asked + (["halt"] if verdict.halt is not None else [])
+
+
+def admitted(verdict: Verdict, event: str, honoured: frozenset[str]) -> Verdict:
+    """The verdict without the effects its dialect cannot have on this event; each one dropped is a notice."""
+    dropped = [name for name in effects_of(verdict) if name not in honoured]
+    if not dropped:
+        return verdict
+    rewrites = {name: value for name, value in verdict.rewrites.items() if name in honoured}
+    changes: dict[str, object] = {"rewrites": rewrites}
+    for name in dropped:
+        if name in ("deny", "ask"):
+            changes |= {"decision": "none", "reason": ""}
+        elif name in ("halt", "tools"):
+            changes[name] = None
+        elif name in ("suppress_output", "clear_context"):
+            changes[name] = False
+        elif name in ("context", "messages", "reminders"):
+            changes[name] = ()
+    texts = tuple(f"{event} cannot be {EFFECTS[name]} by it: ignored{_why(verdict, name)}" for name in dropped)
+    return replace(verdict, notices=(*verdict.notices, *texts), **changes)
+
+
+def _why(verdict: Verdict, name: str) -> str:
+    return f" ({verdict.reason})" if name in ("deny", "ask") and verdict.reason else ""
+
+
+def fold(ruling: Ruling, event: Event, wave: Sequence[tuple[Hook, Verdict]]) -> Ruling:
+    """The ruling with the verdicts of one more wave."""
+    verdicts = [verdict for _, verdict in wave]
+    decision = max((ruling.decision, *(v.decision for v in verdicts)), key=RANK.__getitem__)
+    reasons = [ruling.reason if ruling.decision == decision else ""]
+    reasons += [v.reason for v in verdicts if v.decision == decision]
+    halts = [ruling.halt.reason] if ruling.halt else []
+    halts += [v.halt for v in verdicts if v.halt is not None]
+    rewrites, notices = _rewrites(ruling, event, wave, denied=decision == "deny")
+    return replace(
+        ruling,
+        decision=decision,
+        reason=_lines(reasons),
+        context=ruling.context + _all(v.context for v in verdicts),
+        messages=ruling.messages + _all(v.messages for v in verdicts),
+        rewrites=rewrites,
+        tools=_tools([ruling.tools, *(v.tools for v in verdicts)]),
+        halt=Halt(_lines(halts)) if halts else None,
+        suppress_output=ruling.suppress_output or any(v.suppress_output for v in verdicts),
+        clear_context=ruling.clear_context or any(v.clear_context for v in verdicts),
+        reminders=ruling.reminders + _all(v.reminders for v in verdicts),
+        notices=ruling.notices + notices,
+    )
+
+
+def _rewrites(
+    ruling: Ruling, event: Event, wave: Sequence[tuple[Hook, Verdict]], *, denied: bool
+) -> tuple[dict[str, object], tuple[Notice, ...]]:
+    done = dict(ruling.rewrites)
+    writers: dict[str, Hook] = {}
+    notices = []
+    for hook, verdict in wave:
+        for name, value in verdict.rewrites.items():
+            if name in writers:
+                notices.append(Notice(f"rewrites {name} over {writers[name].name}, which ran beside it", hook.source))
+            writers[name] = hook
+            done[name] = value
+    if denied:  # what would have been done is not; an answer given in its place stays
+        own = ROWS[event.name].fields
+        done = {name: value for name, value in done.items() if name not in (*own, "args")}
+    return done, tuple(notices)
+
+
+def _tools(asked: Sequence[Tools | None]) -> Tools | None:
+    """The strictest mode; the union of the names, sorted; no names at all under NONE."""
+    given = [tools for tools in asked if tools is not None]
+    if not given:
+        return None
+    mode = next((mode for mode in MODES if any(tools.mode == mode for tools in given)), None)
+    lists = [tools.allowed for tools in given if tools.allowed is not None]
+    allowed = tuple(sorted(set(_all(lists)))) if lists else None
+    return Tools(mode, () if mode == "NONE" else allowed)
+
+
+def settles(verdict: Verdict) -> bool:
+    """Whether nothing after this can change what happens: later waves need not run."""
+    return verdict.decision == "deny" or verdict.halt is not None
+
+
+def amended(event: Event, ruling: Ruling) -> Event:
+    """The event as the next wave sees it."""
+    own = {name: value for name, value in ruling.rewrites.items() if name in event.payload}
+    if "args" in ruling.rewrites and isinstance(event.payload.get("step"), dict):
+        own["step"] = event.payload["step"] | {"args": ruling.rewrites["args"]}
+    return replace(event, payload=event.payload | own) if own else event
+
+
+def _all(parts: Iterable[Sequence[_T]]) -> tuple[_T, ...]:
+    return tuple(item for part in parts for item in part)
+
+
+def _lines(parts: Iterable[str]) -> str:
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""Code that executes hooks: one file per sort of hook."""
