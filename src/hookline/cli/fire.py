@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         if tape:
             tape.close()
-    ruling = replace(with_background(ruling, ended), notices=hooks.notices + ruling.notices)
+    ruling = with_background(ruling, ended)
+    ruling = replace(ruling, notices=hooks.notices + ruling.notices)
     if arguments.json:
         print(compact(ruling.to_dict()).decode())
     else:
