@@ -112,7 +112,7 @@ class Hooks:
     def _planned(self, name: str, payload: dict[str, Any], tape: Tape | None) -> tuple[Event, Plan]:
         row = find(name)
         base = {key: _base_field(key, payload.pop(key)) for key in BASE_FIELDS if key in payload}
-        base["cwd"] = os.path.abspath(base.get("cwd", "."))
+        base["cwd"] = _absolute(base.get("cwd", "."))
         base.setdefault("timestamp", iso(self._clock()))
         base.setdefault("transcript_path", tape.path if tape else "")
         event = Event(row.name, checked(row, payload), **base)
@@ -144,6 +144,13 @@ def _too_many(ruling: Ruling, entries: list[Entry]) -> Ruling:
     )
     notices = tuple(Notice(f"{entry.hook.name} was not run: {why}", entry.hook.source) for entry in entries)
     return replace(ruling, hooks=hooks, notices=ruling.notices + notices)
+
+
+def _absolute(path: str) -> str:
+    try:
+        return os.path.abspath(path)
+    except OSError:  # our own directory is gone; what has to start there will say so
+        return path
 
 
 def _base_field(name: str, value: Any) -> str:

@@ -28,17 +28,16 @@ from hookline.model import Job, Outcome, compact
 STDOUT_KEPT = 1024 * 1024
 STDERR_KEPT = 64 * 1024
 CHUNK = 64 * 1024
+PIPES = ("stdin", "stdout", "stderr")
 DRAIN = 0.05
 AT_ONCE = 64
 """Processes of one wave alive at the same time; each has four descriptors."""
 
-UNKILLABLE = 2.0
-"""How long a killed process may take to go before we stop waiting for it."""
-
 POLL = 0.005
 """How often an end is looked for where there are no pidfds."""
 
-LONGEST_WAIT = 60.0
+LONGEST_WAIT = 1.0
+"""Python sees a Ctrl-C that comes just before a wait only after it, so no wait is long."""
 
 _numbers = itertools.count(1)
 _BOOT = f"{time.time_ns():x}"
@@ -57,12 +56,17 @@ class Wave:
 
     def __init__(self, jobs: Sequence[Job], *, pidfd: bool = processes.HAVE_PIDFD) -> None:
         processes.require_posix()
-        self.selector = selectors.DefaultSelector()
         self.pidfd = pidfd
         self.base = dict(os.environb)
-        self._waiting = deque(enumerate(jobs))
         self._alive: list[_Run] = []
         self._results: list[Outcome | None] = [None] * len(jobs)
+        self._waiting = deque(enumerate(jobs))
+        try:
+            self.selector: selectors.BaseSelector = selectors.DefaultSelector()
+        except OSError as error:  # no descriptor left, so none for any hook either
+            self.selector = selectors.SelectSelector()
+            self._waiting.clear()
+            self._results = [Outcome("unstartable", error=f"cannot start: {error.strerror}") for _ in jobs]
 
     def __enter__(self) -> Self:
         try:
@@ -85,7 +89,7 @@ class Wave:
 
     def fileno(self) -> int:
         """A descriptor that is readable when `step` has something to do."""
-        return self.selector.fileno()
+        return self.selector.fileno()  # type: ignore[attr-defined,no-any-return]
 
     def patience(self) -> float:
         """Seconds until something must be done even if nothing is heard."""
@@ -177,24 +181,28 @@ class _Run:
         self.payload = memoryview(compact(self.job.payload))
         self.began = time.monotonic()
         self.deadline = self.began + self.command.timeout
-        theirs: list[int] = []
         try:
             if self.command.fault:
                 raise processes.CannotStart(self.command.fault)
-            theirs.append(self._pipe("stdin"))
-            theirs.append(self._pipe("stdout"))
-            theirs.append(self._pipe("stderr"))
+            with processes.uninterrupted():
+                self._open_pipes()
             env = processes.environment(self.command, self.run_id, self.job.cwd, self.wave.base)
+            theirs = [self.fds[f"their {name}"] for name in PIPES]
             self.popen = processes.start(self.command, theirs, self.job.cwd, env)
-        except BaseException:
+        except processes.CannotStart:
             self._close_fds()
             raise
-        finally:
-            for fd in theirs:
-                os.close(fd)
+        except BaseException:  # interrupted: it may run already, and nobody was told its pid
+            processes.kill_all(None, self.run_id)
+            raise
         self.stage = "running"
-        for fd in self.fds.values():
-            os.set_blocking(fd, False)
+        with processes.uninterrupted():
+            self._watch(self.popen.pid)
+
+    def _watch(self, pid: int) -> None:
+        for name in PIPES:
+            os.close(self.fds.pop(f"their {name}"))
+            os.set_blocking(self.fds[name], False)
         self._write()
         register = self.wave.selector.register
         register(self.fds["stdout"], selectors.EVENT_READ, lambda: self._read("stdout"))
@@ -203,19 +211,20 @@ class _Run:
             register(self.fds["stdin"], selectors.EVENT_WRITE, self._write)
         if self.wave.pidfd:
             try:
-                self.fds["pidfd"] = os.pidfd_open(self.popen.pid)
+                self.fds["pidfd"] = os.pidfd_open(pid)
                 register(self.fds["pidfd"], selectors.EVENT_READ, self._exited)
             except OSError:
                 pass  # no descriptor left for it: the end is looked for instead
 
-    def _pipe(self, name: str) -> int:
-        """A pipe: our end is kept under its name, theirs is returned."""
+    def _open_pipes(self) -> None:
+        """Three pipes; our ends have plain names, theirs are called theirs."""
         try:
-            read, write = os.pipe()
+            for name in PIPES:
+                read, write = os.pipe()
+                ours, theirs = (write, read) if name == "stdin" else (read, write)
+                self.fds |= {name: ours, f"their {name}": theirs}
         except OSError as error:
             raise processes.CannotStart(f"cannot start: no pipe for its {name}: {error.strerror}") from None
-        self.fds[name], theirs = (write, read) if name == "stdin" else (read, write)
-        return theirs
 
     # -- what the selector calls
 
@@ -283,7 +292,7 @@ class _Run:
             case "running" | "terminating":
                 self.timed_out = True
                 processes.kill_all(self.popen.pid, self.run_id)
-                self.stage, self.deadline = "killed", now + UNKILLABLE
+                self.stage, self.deadline = "killed", now + processes.UNKILLABLE
             case _:  # drained long enough, or the kernel itself cannot end it
                 self.ended = self.ended or now
                 self._close_fds()
@@ -322,7 +331,7 @@ class _Run:
         """The host gives up (Ctrl-C, a cancelled task): nothing of this run may stay."""
         if self.popen is not None and self.popen.returncode is None:
             processes.kill_all(self.popen.pid, self.run_id)
-            give_up = time.monotonic() + UNKILLABLE
+            give_up = time.monotonic() + processes.UNKILLABLE
             while not self._looks_gone() and time.monotonic() < give_up:
                 time.sleep(POLL)
             if self._looks_gone():
@@ -331,14 +340,13 @@ class _Run:
         self.stage = "done"
 
     def _close(self, name: str) -> None:
-        fd = self.fds.pop(name, -1)
-        if fd < 0:
+        if name not in self.fds:
             return
         try:
-            self.wave.selector.unregister(fd)
+            self.wave.selector.unregister(self.fds[name])
         except (KeyError, ValueError):
             pass  # closed before it was ever watched
-        os.close(fd)
+        os.close(self.fds.pop(name))
 
     def _close_fds(self) -> None:
         for name in list(self.fds):

@@ -1,0 +1,3 @@
+#!/bin/bash
+# Was saved with Windows line ends: the kernel looks for an interpreter called bash<CR>.
+echo never

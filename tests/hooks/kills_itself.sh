@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# Ends itself with SIGKILL.
+echo before
+kill -KILL $$

@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+# Prints half of a decision.
+printf '{"decision":"blo'

@@ -1,0 +1,3 @@
+#!/usr/bin/env bash
+# Prints an allow beside a NaN, which is not JSON.
+echo '{"continue":true,"n":NaN}'

@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# Sleeps for ever.
+echo ready
+sleep 300

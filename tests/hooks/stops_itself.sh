@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# Stops itself with SIGSTOP.
+echo ready
+kill -STOP $$
