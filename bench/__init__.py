@@ -1,0 +1,1 @@
+"""What hookline costs beside what the operating system costs: `python -m bench`."""

@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+for word; do echo "[$word]"; done

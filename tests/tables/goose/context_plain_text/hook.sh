@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '\n  two\n lines \n\n'

@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+echo warn >&2
+echo text

@@ -1,0 +1,5 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+cat <<'END'
+{"decision":"block"}
+END

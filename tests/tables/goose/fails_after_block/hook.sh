@@ -1,0 +1,6 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+cat <<'END'
+{"decision":"block","reason":"no"}
+END
+exit 1

@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+echo text
+exit 4

@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '{"decision":"require_approval","reason":"%s"}' "$1"

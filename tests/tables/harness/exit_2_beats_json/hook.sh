@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+echo '{"decision":"ask","message":"really?"}'
+exit 2

@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+echo '<system-reminder>be careful</system-reminder>'

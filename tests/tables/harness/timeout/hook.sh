@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+echo '{"decision":"block"}'
+exec sleep 60
