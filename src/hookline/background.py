@@ -49,5 +49,11 @@ class Background:
             try:
                 work()
             except Exception:  # noqa: BLE001  (a full disk under the tape must not strand the work behind it)
-                kind, value, tb = sys.exc_info()
-                threading.excepthook(threading.ExceptHookArgs((kind, value, tb, threading.current_thread())))
+                complain()
+
+
+def complain() -> None:
+    """Hand the exception at hand to whoever watches threads: nobody waits for what a background thread raises."""
+    kind, value, tb = sys.exc_info()
+    if kind is not None:
+        threading.excepthook(threading.ExceptHookArgs((kind, value, tb, threading.current_thread())))

@@ -6,90 +6,121 @@ blocking host, an event loop and a replay can all drive the very same steps.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
 
-from msgspec import to_builtins
 from msgspec.structs import replace
 
+from hookline import recording
 from hookline.dialects import dialect
+from hookline.errors import HooklineError
 from hookline.events import ROWS
 from hookline.merging import admitted, amended, fold, settles
-from hookline.model import Event, Hook, Job, Notice, OnFailure, Outcome, Report, Ruling, Verdict
-from hookline.planning import Entry, Plan
+from hookline.model import (
+    NO_OPINION,
+    Dialect,
+    Event,
+    Hook,
+    Job,
+    Notice,
+    OnFailure,
+    Outcome,
+    Report,
+    Reports,
+    Ruling,
+    Verdict,
+)
+from hookline.planning import NO_MATCH, Entry, Plan, report_of
+from hookline.reading import bearable
+from hookline.recording import Tape
 
 Steps = Generator[list[Job], list[Outcome], Ruling]
+Keep = Callable[[dict[str, Any]], dict[str, Any]]
+"""What a session does with a reminder: it is pending from now on, and this is how the tape has it."""
 
 
-class Tape(Protocol):
-    """Where every step is written before the next one happens."""
-
-    def append(self, kind: str, data: dict[str, Any]) -> None: ...
-
-
-def fire(event: Event, plan: Plan, *, tape: Tape | None = None, on_failure: OnFailure | None = None) -> Steps:
+def fire(
+    event: Event,
+    plan: Plan,
+    *,
+    tape: Tape | None = None,
+    on_failure: OnFailure | None = None,
+    keep: Keep | None = None,
+) -> Steps:
     """One event through the hooks of its plan: yields jobs, is sent outcomes, returns the ruling."""
-    reports = {id(entry): _skipped(entry, entry.skipped, event, tape) for entry in plan.skips}
-    reports |= {id(entry): _report(entry.hook, "background") for entry in plan.background}
-    ruling, settled_by = Ruling(event.name), ""
+    if tape:
+        recording.happened(tape, event)
+        for entry in plan.skips:
+            recording.skipped(tape, entry.hook, event, entry.skipped)
+    ran: dict[int, Report] = {}
+    ruling, settled_by, healthy = Ruling(event.name), "", True
     for wave in plan.waves:
-        if settled_by:
-            reports |= {id(entry): _skipped(entry, f"settled by {settled_by}", event, tape) for entry in wave}
+        due = []
+        for entry in wave:
+            why = f"settled by {settled_by}" if settled_by else _no_longer(entry, event) if entry.late else ""
+            if why:
+                ran[entry.index] = _skipped(entry, why, event, tape)
+            else:
+                due.append(entry)
+        if not due:
             continue
-        jobs = [_job(entry.hook, event, tape) for entry in wave]
+        jobs = [job_of(entry.hook, event) for entry in due]
+        if tape:
+            for job in jobs:
+                recording.called(tape, job, event, on_failure)
         outcomes = yield jobs
         verdicts = []
-        for entry, outcome in zip(wave, outcomes, strict=True):
-            verdict, reports[id(entry)] = _judged(entry.hook, event, outcome, on_failure, tape)
-            verdicts.append((entry.hook, verdict))
-            settled_by = settled_by or (entry.hook.name if settles(verdict) else "")
-        ruling = fold(_noted(ruling, verdicts), event, verdicts)
-        event = amended(event, ruling)
-    hooks = tuple(reports[id(entry)] for entry in plan.entries)
-    ruling = replace(ruling, hooks=hooks, healthy=not any(r.status in ("failed", "timeout") for r in hooks))
+        for entry, outcome in zip(due, outcomes, strict=True):
+            verdict, report = _judged(entry.hook, event, outcome, tape, on_failure, keep)
+            ran[entry.index] = report
+            healthy = healthy and report.status == "ran"
+            if verdict is not NO_OPINION:
+                verdicts.append((entry.hook, verdict))
+                settled_by = settled_by or (entry.hook.name if settles(verdict) else "")
+        if verdicts:
+            ruling = fold(_noted(ruling, verdicts), event, verdicts)
+            event = amended(event, ruling, verdicts)
+    ruling = replace(ruling, hooks=Reports(plan.reports, ran), healthy=healthy)
     if tape:
-        tape.append("ruling", ruling.to_dict())
+        recording.ruled(tape, ruling)
     return ruling
 
 
+def _no_longer(entry: Entry, event: Event) -> str:
+    """Why a hook whose turn has come does not run after all: what it looks at may have been rewritten meanwhile."""
+    return "" if entry.hook.matcher.test(event) else f"{NO_MATCH}{entry.hook.matcher.text}"
+
+
 def fire_and_forget(
-    jobs: Iterable[Job], event: Event, *, tape: Tape | None = None
-) -> Generator[list[Job], list[Outcome], list[Report]]:
-    """Background hooks, one after another: their answers are ignored, what became of them is reported."""
-    reports = []
+    jobs: Iterable[Job], event: Event, *, tape: Tape | None = None, tell: Callable[[Report], None]
+) -> Generator[list[Job], list[Outcome], None]:
+    """Background hooks, one after another: their answers are ignored, what became of each is told when it has ended."""
     for job in jobs:
-        _recorded_call(job, event, tape)
+        if tape:
+            recording.called(tape, job, event, None)
         [outcome] = yield [job]
-        reports.append(_judged(job.hook, event, outcome, None, tape)[1])
-    return reports
+        tell(_judged(job.hook, event, outcome, tape)[1])
 
 
 def job_of(hook: Hook, event: Event) -> Job:
     return Job(hook, dialect(hook.dialect).encode(hook, event), event.cwd)
 
 
-def _job(hook: Hook, event: Event, tape: Tape | None) -> Job:
-    job = job_of(hook, event)
-    _recorded_call(job, event, tape)
-    return job
-
-
-def _recorded_call(job: Job, event: Event, tape: Tape | None) -> None:
-    if tape:
-        surface = ROWS[event.name].surface
-        tape.append(
-            "hook_call", {"event": event.name, "handler": job.hook.name, "surface": surface, "payload": job.payload}
-        )
-
-
 def _judged(
-    hook: Hook, event: Event, outcome: Outcome, on_failure: OnFailure | None, tape: Tape | None
+    hook: Hook,
+    event: Event,
+    outcome: Outcome,
+    tape: Tape | None,
+    on_failure: OnFailure | None = None,
+    keep: Keep | None = None,
 ) -> tuple[Verdict, Report]:
     """What one hook's outcome means: the verdict that counts, and the report of what really happened."""
     speaks = dialect(hook.dialect)
-    said = speaks.decode(hook, event, outcome)
+    said = _decoded(speaks, hook, event, outcome, tape)
     status = "timeout" if outcome.status == "timeout" else "failed" if said.failed else "ran"
-    verdict = admitted(said, event.name, speaks.EFFECTS[event.name])
+    verdict = said if said is NO_OPINION else admitted(said, event.name, speaks.EFFECTS[event.name])
+    if keep and verdict.reminders:
+        verdict = replace(verdict, reminders=tuple(keep(reminder) for reminder in verdict.reminders))
     if said.failed and not hook.background:
         verdict = _insisted(verdict, hook, event, hook.on_failure or on_failure)
     report = Report(
@@ -97,9 +128,9 @@ def _judged(
         dialect=hook.dialect,
         source=str(hook.source),
         status=status,  # type: ignore[arg-type]
-        decision=None if status != "ran" else said.decision,
+        decision=said.literal or (said.decision if status == "ran" or said.decision != "none" else None),
         reason=said.reason,
-        success=outcome.status == "exited" and outcome.exit_code == 0,
+        success=outcome.exit_code == 0 or outcome.status == "returned",
         exit_code=outcome.exit_code,
         signal=outcome.signal,
         duration_ms=outcome.duration_ms,
@@ -107,8 +138,21 @@ def _judged(
         error=said.failed,
     )
     if tape:
-        _recorded_return(hook, outcome, report, verdict, tape=tape, event=event.name)
+        recording.returned(tape, hook, event, outcome, report, verdict)
     return verdict, report
+
+
+def _decoded(speaks: Dialect, hook: Hook, event: Event, outcome: Outcome, tape: Tape | None) -> Verdict:
+    """What the hook said. A mistake of ours in reading it is a failure like any other: it decides nothing."""
+    try:
+        said = speaks.decode(hook, event, outcome)
+        return said if said is NO_OPINION else bearable(said)
+    except HooklineError as error:  # a Python handler's mistake, which its dialect wants to be loud
+        if tape:
+            recording.raised(tape, hook, event, outcome, error)
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever it is, the host must not pay for it)
+        return Verdict(failed=f"could not be read, by a bug in hookline: {type(error).__name__}: {error}")
 
 
 def _insisted(verdict: Verdict, hook: Hook, event: Event, on_failure: OnFailure | None) -> Verdict:
@@ -122,14 +166,6 @@ def _insisted(verdict: Verdict, hook: Hook, event: Event, on_failure: OnFailure 
     return replace(verdict, decision=decision, reason=reason, notices=(*verdict.notices, notice))
 
 
-def _recorded_return(hook: Hook, outcome: Outcome, report: Report, verdict: Verdict, *, tape: Tape, event: str) -> None:
-    named = {"event": event, "handler": hook.name}
-    result = report.status if report.status != "ran" else report.decision
-    tape.append("hook_returned", {**named, "result": result, "raw": to_builtins(outcome)})
-    if verdict.decision == "deny":
-        tape.append("hook_vetoed", {**named, "reason": verdict.reason, "decision": "deny"})
-
-
 def _noted(ruling: Ruling, verdicts: list[tuple[Hook, Verdict]]) -> Ruling:
     notices = tuple(Notice(text, hook.source) for hook, verdict in verdicts for text in verdict.notices)
     return replace(ruling, notices=ruling.notices + notices) if notices else ruling
@@ -137,9 +173,5 @@ def _noted(ruling: Ruling, verdicts: list[tuple[Hook, Verdict]]) -> Ruling:
 
 def _skipped(entry: Entry, reason: str, event: Event, tape: Tape | None) -> Report:
     if tape:
-        tape.append("hook_skipped", {"event": event.name, "handler": entry.hook.name, "reason": reason})
-    return _report(entry.hook, "skipped", reason)
-
-
-def _report(hook: Hook, status: Any, skipped: str = "") -> Report:
-    return Report(hook=hook.name, dialect=hook.dialect, source=str(hook.source), status=status, skipped=skipped)
+        recording.skipped(tape, entry.hook, event, reason)
+    return report_of(entry.hook, "skipped", reason)

@@ -117,8 +117,15 @@ FIELD_TYPES = {
 """A field has the same type wherever it occurs."""
 
 
+PLAIN: dict[str, frozenset[type]] = {
+    "strings": frozenset({list, tuple}),
+    "any": frozenset({str, bool, int, float, dict, list, tuple, type(None)}),
+} | {word: frozenset(types) for word, (_, types) in TYPES.items() if word not in ("strings", "any")}
+"""The classes themselves whose values need no closer look; a bool, which is an int to Python, is not among the ints."""
+
+
 class Row(Struct, frozen=True):
-    """One event: everything there is to know about it."""
+    """One event: everything there is to know about it. `plain` has the PLAIN classes of each field."""
 
     name: str
     when: str
@@ -128,6 +135,7 @@ class Row(Struct, frozen=True):
     effects: frozenset[str]
     spellings: dict[str, str]
     surface: str
+    plain: dict[str, frozenset[type]]
 
     @property
     def snake(self) -> str:
@@ -169,6 +177,7 @@ def _row(
         effects=EVERYWHERE | frozenset(effects.split()),
         spellings={dialect: word for dialect, word in spellings.items() if word},
         surface=surface,
+        plain={name: PLAIN[FIELD_TYPES[name]] for name in names},
     )
 
 
@@ -211,7 +220,7 @@ CATALOGUE: tuple[Row, ...] = (
         "BeforeModel",
         "before a request goes to the model",
         "llm_request!",
-        effects="deny halt llm_request llm_response messages",
+        effects="deny halt llm_request llm_response",
         llxprt="BeforeModel",
     ),
     _row(
@@ -265,7 +274,7 @@ CATALOGUE: tuple[Row, ...] = (
         "PreCompact",
         "before the transcript is compacted",
         _COMPACT,
-        effects="deny messages",
+        effects="deny messages suppress_output",
         matches="trigger",
         llxprt="PreCompress",
         harn=True,
@@ -407,17 +416,29 @@ def spellings(dialect: str) -> dict[str, str]:
 
 
 def checked(row: Row, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The payload, if it is one of this event; else an error that says how to mend it."""
-    for name, value in payload.items():
-        if name not in row.fields:
-            hint = nearest(name, (*row.fields, *BASE_FIELDS))
-            raise UsageError(f"{row.name} has no field {shown(name)}{hint or '; its fields are ' + _listed(row)}")
-        words, types = TYPES[FIELD_TYPES[name]]
-        if not isinstance(value, types) or (isinstance(value, bool) and int in types):
-            raise UsageError(f"{row.name}: {name} must be {words}, not {kind_of(value)}: {shown(value)}")
-    if missing := sorted(row.required - payload.keys()):
-        raise UsageError(f"{row.name} needs {' and '.join(missing)}; its fields are {_listed(row)}")
+    """A copy of the payload, if it is one of this event; else an error that says how to mend it."""
+    check(row, payload)
     return dict(payload)
+
+
+def check(row: Row, payload: Mapping[str, Any]) -> None:
+    """Raise an error that says how to mend it, if the payload is none of this event."""
+    for name, value in payload.items():
+        if value.__class__ not in row.plain.get(name, ()):
+            _looked_at(row, name, value)
+    if not row.required <= payload.keys():
+        missing = sorted(row.required - payload.keys())
+        raise UsageError(f"{row.name} needs {' and '.join(missing)}; its fields are {_listed(row)}")
+
+
+def _looked_at(row: Row, name: str, value: Any) -> None:
+    """A field that is not plainly right: it may be of a subclass."""
+    if name not in row.fields:
+        hint = nearest(name, (*row.fields, *BASE_FIELDS))
+        raise UsageError(f"{row.name} has no field {shown(name)}{hint or '; its fields are ' + _listed(row)}")
+    words, types = TYPES[FIELD_TYPES[name]]
+    if not isinstance(value, types) or (isinstance(value, bool) and int in types):
+        raise UsageError(f"{row.name}: {name} must be {words}, not {kind_of(value)}: {shown(value)}")
 
 
 def _listed(row: Row) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from hookline.model import Event, Matcher
+from hookline.model import BASE_FIELDS, REWRITES, Event, Matcher
 
 GUARDED_LENGTH = 200
 """The longest subject a pattern outside RE2 is tried on."""
@@ -23,21 +23,26 @@ class BadPattern(ValueError):
     """A pattern no engine understands; the message says why."""
 
 
+def _settled(field: str) -> str | None:
+    """The field, if a plan for a value of it can be remembered: no hook rewrites it, and it is no base field."""
+    return field if field not in (*REWRITES, *BASE_FIELDS, "hook_event_name") else None
+
+
 def exact(field: str, value: str) -> Matcher:
     """The field is this very value."""
-    return Matcher(f"{field} = {value}", lambda event: bool(event.value(field) == value))
+    return Matcher(f"{field} = {value}", lambda event: bool(event.value(field) == value), _settled(field))
 
 
 def regex(field: str, pattern: str) -> Matcher:
     """The pattern is found somewhere in the field."""
     found = searcher(pattern)
-    return Matcher(f"{field} ~ {pattern}", lambda event: found(_text(event.value(field))))
+    return Matcher(f"{field} ~ {pattern}", lambda event: found(_text(event.value(field))), _settled(field))
 
 
 def glob(field: str, pattern: str) -> Matcher:
     """The whole field fits the glob."""
     fits = globber(pattern)
-    return Matcher(f"{field} = {pattern}", lambda event: fits(_text(event.value(field))))
+    return Matcher(f"{field} = {pattern}", lambda event: fits(_text(event.value(field))), _settled(field))
 
 
 def fields(conditions: Mapping[str, Any]) -> Matcher:
@@ -48,7 +53,7 @@ def fields(conditions: Mapping[str, Any]) -> Matcher:
         return all(_has(event, name) and any(same(event.value(name), v) for v in values) for name, values in wanted)
 
     text = ", ".join(f"{name} = {' | '.join(map(str, values))}" for name, values in wanted)
-    return Matcher(text, test)
+    return Matcher(text, test, _settled(wanted[0][0]) if len(wanted) == 1 else None)
 
 
 def _has(event: Event, name: str) -> bool:
@@ -73,15 +78,20 @@ def _text(value: Any) -> str:
 @lru_cache(maxsize=1024)
 def searcher(pattern: str) -> Callable[[str], bool]:
     """A test that finds the pattern anywhere in a text. Raises BadPattern."""
+    return _linear(pattern) or _guarded(pattern)
+
+
+def _linear(pattern: str) -> Callable[[str], bool] | None:
+    """The same on RE2; None for what it cannot express."""
     import re2
 
     options = re2.Options()
     options.log_errors = False  # RE2 would write to our stderr
     try:
-        linear = re2.compile(pattern, options)
+        compiled = re2.compile(pattern, options)
     except (re2.error, UnicodeError):
-        return _guarded(pattern)
-    return lambda text: linear.search(_encodable(text)) is not None
+        return None
+    return lambda text: compiled.search(_encodable(text)) is not None
 
 
 def _guarded(pattern: str) -> Callable[[str], bool]:
@@ -107,20 +117,24 @@ def globber(pattern: str) -> Callable[[str], bool]:
     """A test of whole names: `*` any run, `?` one character, `[a-z]` a set, `{a,b}` alternatives.
 
     Without `*`, `?` or `[` the pattern is a plain name. What cannot be read as a glob (an open
-    bracket) falls back to a prefix or suffix test, then to equality; it is never an error.
+    bracket, a range backwards) falls back to a prefix or suffix test, then to equality; it is never
+    an error.
     """
     if pattern == "*":
         return lambda name: True
     if not GLOB_SIGNS & set(pattern):
         return lambda name: name == pattern
     try:
-        return searcher(f"^(?s:{_translated(pattern)})$")
-    except (BadPattern, ValueError):
-        if pattern.endswith("*"):
-            return lambda name: name.startswith(pattern[:-1])
-        if pattern.startswith("*"):
-            return lambda name: name.endswith(pattern[1:])
-        return lambda name: name == pattern
+        fits = _linear(f"^(?s:{_translated(pattern)})$")
+    except ValueError:
+        fits = None
+    if fits:
+        return fits
+    if pattern.endswith("*"):
+        return lambda name: name.startswith(pattern[:-1])
+    if pattern.startswith("*"):
+        return lambda name: name.endswith(pattern[1:])
+    return lambda name: name == pattern
 
 
 def _translated(pattern: str) -> str:
@@ -135,17 +149,19 @@ def _translated(pattern: str) -> str:
         elif sign == "?":
             done.append(".")
         elif sign == "[":
-            end = pattern.index("]", at + (pattern[at : at + 1] in ("!", "^", "]")))
-            inside = pattern[at:end]
-            negated = inside[:1] in ("!", "^")
-            body = (inside[1:] if negated else inside).replace("\\", "\\\\").replace("[", "\\[")
+            negated = pattern[at : at + 1] in ("!", "^")
+            at += negated
+            end = pattern.index("]", at + 1)  # a bracket that comes first is itself one of the set
+            body = pattern[at:end].replace("\\", "\\\\").replace("[", "\\[").replace("^", "\\^")
             done.append(f"[{'^' if negated else ''}{body}]")
             at = end + 1
         elif sign == "{":
             depth += 1
             done.append("(?:")
-        elif sign == "}" and depth:
+        elif sign == "}":
             depth -= 1
+            if depth < 0:
+                raise ValueError("a brace that was never opened")
             done.append(")")
         elif sign == "," and depth:
             done.append("|")

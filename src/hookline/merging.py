@@ -11,10 +11,9 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from hookline.events import EFFECTS, ROWS
-from hookline.model import Event, Halt, Hook, Notice, Ruling, Tools, Verdict
+from hookline.events import ROWS
+from hookline.model import RANK, Event, Halt, Hook, Notice, Ruling, Tools, Verdict
 
-RANK = {"none": 0, "allow": 1, "ask": 2, "deny": 3}
 MODES = ("NONE", "ANY", "AUTO")
 _T = TypeVar("_T")
 
@@ -22,7 +21,7 @@ _T = TypeVar("_T")
 def effects_of(verdict: Verdict) -> list[str]:
     """The effects a verdict asks for, in the words of the catalogue. An allow changes nothing, so it is none."""
     asked: list[str] = [verdict.decision] if verdict.decision in ("deny", "ask") else []
-    asked += verdict.rewrites
+    asked += {**verdict.rewrites, **verdict.patches}
     asked += [name for name in ("context", "messages", "tools", "reminders") if getattr(verdict, name)]
     asked += [name for name in ("suppress_output", "clear_context") if getattr(verdict, name)]
     return asked + (["halt"] if verdict.halt is not None else [])
@@ -33,8 +32,10 @@ def admitted(verdict: Verdict, event: str, honoured: frozenset[str]) -> Verdict:
     dropped = [name for name in effects_of(verdict) if name not in honoured]
     if not dropped:
         return verdict
-    rewrites = {name: value for name, value in verdict.rewrites.items() if name in honoured}
-    changes: dict[str, object] = {"rewrites": rewrites}
+    changes: dict[str, object] = {
+        "rewrites": {name: value for name, value in verdict.rewrites.items() if name in honoured},
+        "patches": {name: value for name, value in verdict.patches.items() if name in honoured},
+    }
     for name in dropped:
         if name in ("deny", "ask"):
             changes |= {"decision": "none", "reason": ""}
@@ -44,7 +45,7 @@ def admitted(verdict: Verdict, event: str, honoured: frozenset[str]) -> Verdict:
             changes[name] = False
         elif name in ("context", "messages", "reminders"):
             changes[name] = ()
-    texts = tuple(f"{event} cannot be {EFFECTS[name]} by it: ignored{_why(verdict, name)}" for name in dropped)
+    texts = tuple(f"{event} takes no {name} from it: ignored{_why(verdict, name)}" for name in dropped)
     return replace(verdict, notices=(*verdict.notices, *texts), **changes)
 
 
@@ -55,7 +56,7 @@ def _why(verdict: Verdict, name: str) -> str:
 def fold(ruling: Ruling, event: Event, wave: Sequence[tuple[Hook, Verdict]]) -> Ruling:
     """The ruling with the verdicts of one more wave."""
     verdicts = [verdict for _, verdict in wave]
-    decision = max((ruling.decision, *(v.decision for v in verdicts)), key=RANK.__getitem__)
+    decision = max([ruling.decision, *[v.decision for v in verdicts]], key=RANK.__getitem__)
     reasons = [ruling.reason if ruling.decision == decision else ""]
     reasons += [v.reason for v in verdicts if v.decision == decision]
     halts = [ruling.halt.reason] if ruling.halt else []
@@ -65,14 +66,14 @@ def fold(ruling: Ruling, event: Event, wave: Sequence[tuple[Hook, Verdict]]) -> 
         ruling,
         decision=decision,
         reason=_lines(reasons),
-        context=ruling.context + _all(v.context for v in verdicts),
-        messages=ruling.messages + _all(v.messages for v in verdicts),
+        context=ruling.context + _all([v.context for v in verdicts]),
+        messages=ruling.messages + _all([v.messages for v in verdicts]),
         rewrites=rewrites,
-        tools=_tools([ruling.tools, *(v.tools for v in verdicts)]),
+        tools=_tools([ruling.tools, *[v.tools for v in verdicts]]),
         halt=Halt(_lines(halts)) if halts else None,
-        suppress_output=ruling.suppress_output or any(v.suppress_output for v in verdicts),
-        clear_context=ruling.clear_context or any(v.clear_context for v in verdicts),
-        reminders=ruling.reminders + _all(v.reminders for v in verdicts),
+        suppress_output=any([ruling.suppress_output, *[v.suppress_output for v in verdicts]]),
+        clear_context=any([ruling.clear_context, *[v.clear_context for v in verdicts]]),
+        reminders=ruling.reminders + _all([v.reminders for v in verdicts]),
         notices=ruling.notices + notices,
     )
 
@@ -81,14 +82,23 @@ def _rewrites(
     ruling: Ruling, event: Event, wave: Sequence[tuple[Hook, Verdict]], *, denied: bool
 ) -> tuple[dict[str, object], tuple[Notice, ...]]:
     done = dict(ruling.rewrites)
-    writers: dict[str, Hook] = {}
+    writers: dict[tuple[str, str], Hook] = {}
     notices = []
+
+    def writes(hook: Hook, name: str, key: str = "") -> None:
+        if (name, key) in writers:
+            what = f"{name}.{key}" if key else name
+            notices.append(Notice(f"rewrites {what} over {writers[name, key].name}, which ran beside it", hook.source))
+        writers[name, key] = hook
+
     for hook, verdict in wave:
         for name, value in verdict.rewrites.items():
-            if name in writers:
-                notices.append(Notice(f"rewrites {name} over {writers[name].name}, which ran beside it", hook.source))
-            writers[name] = hook
+            writes(hook, name)
             done[name] = value
+        for name, patch in verdict.patches.items():
+            for key in patch:
+                writes(hook, name, key)
+            done[name] = (done[name] if name in done else event.payload.get(name) or {}) | patch
     if denied:  # what would have been done is not; an answer given in its place stays
         own = ROWS[event.name].fields
         done = {name: value for name, value in done.items() if name not in (*own, "args")}
@@ -100,7 +110,7 @@ def _tools(asked: Sequence[Tools | None]) -> Tools | None:
     given = [tools for tools in asked if tools is not None]
     if not given:
         return None
-    mode = next((mode for mode in MODES if any(tools.mode == mode for tools in given)), None)
+    mode = next((mode for mode in MODES if any(tools.mode == mode for tools in given)), "AUTO")
     lists = [tools.allowed for tools in given if tools.allowed is not None]
     allowed = tuple(sorted(set(_all(lists)))) if lists else None
     return Tools(mode, () if mode == "NONE" else allowed)
@@ -111,16 +121,20 @@ def settles(verdict: Verdict) -> bool:
     return verdict.decision == "deny" or verdict.halt is not None
 
 
-def amended(event: Event, ruling: Ruling) -> Event:
+def amended(event: Event, ruling: Ruling, wave: Sequence[tuple[Hook, Verdict]] = ()) -> Event:
     """The event as the next wave sees it."""
     own = {name: value for name, value in ruling.rewrites.items() if name in event.payload}
     if "args" in ruling.rewrites and isinstance(event.payload.get("step"), dict):
         own["step"] = event.payload["step"] | {"args": ruling.rewrites["args"]}
-    return replace(event, payload=event.payload | own) if own else event
+    asides = dict(event.asides)
+    for hook, verdict in wave:
+        if verdict.aside:
+            asides[hook.dialect] = asides.get(hook.dialect, {}) | verdict.aside
+    return replace(event, payload=event.payload | own, asides=asides) if own or asides else event
 
 
 def _all(parts: Iterable[Sequence[_T]]) -> tuple[_T, ...]:
-    return tuple(item for part in parts for item in part)
+    return tuple([item for part in parts for item in part])
 
 
 def _lines(parts: Iterable[str]) -> str:

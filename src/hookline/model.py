@@ -9,7 +9,7 @@ a Ruling is what the host is asked to do.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, overload
 
 import msgspec
 from msgspec import Struct, field, to_builtins
@@ -19,6 +19,8 @@ from hookline.errors import UsageError
 Decision = Literal["none", "allow", "ask", "deny"]
 Status = Literal["ran", "failed", "timeout", "skipped", "background"]
 OnFailure = Literal["ask", "deny"]
+Level = Literal["project", "user", "system", "extension"]
+"""Whose configuration a file is. A dialect may order its hooks by it."""
 
 REWRITES = ("tool_input", "tool_output", "prompt", "llm_request", "llm_response", "args", "output")
 """What a verdict may put in the place of something else, in the order a ruling lists it."""
@@ -69,7 +71,10 @@ class Notice(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """Something in the agent's life: a name from the catalogue, the base fields, its payload."""
+    """Something in the agent's life: a name from the catalogue, the base fields, its payload.
+
+    `asides` holds, by dialect, what its later hooks see in the place of fields that stay as they are.
+    """
 
     name: str
     payload: dict[str, Any]
@@ -77,6 +82,12 @@ class Event(Struct, frozen=True):
     cwd: str = ""
     timestamp: str = ""
     transcript_path: str = ""
+    asides: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The event as the tape has it."""
+        base = {name: getattr(self, name) for name in BASE_FIELDS}
+        return {"event": self.name, **base, "payload": self.payload}
 
     def value(self, name: str) -> Any:
         """A field of the event by its canonical name; None where there is none."""
@@ -91,18 +102,31 @@ BASE_FIELDS = ("session_id", "cwd", "timestamp", "transcript_path")
 
 
 class Matcher(Struct, frozen=True):
-    """A condition on an event, compiled when its hook was loaded."""
+    """A condition on an event, compiled when its hook was loaded.
+
+    `field` is the one field it looks at ("" for none at all), so that its answer can be remembered.
+    None means that it may look at anything, also at what an earlier hook can rewrite.
+    """
 
     text: str
     test: Callable[[Event], bool]
+    field: str | None = None
 
 
-EVERYTHING = Matcher("", lambda event: True)
+EVERYTHING = Matcher("", lambda event: True, "")
+
+
+class Redaction(Struct, frozen=True):
+    """Secrets are kept out of a hook's environment, except the `allowed` variables, and the `blocked` ones too."""
+
+    allowed: tuple[str, ...] = ()
+    blocked: tuple[str, ...] = ()
 
 
 class Command(Struct, frozen=True):
     """A process to run. `timeout` and `grace` are in seconds.
 
+    `shell` says that the last word of `argv` is a text for a shell.
     `interpreter` is put in front where the program itself lacks the executable bit.
     `cwd_variables` name environment variables that carry the event's working directory.
     `fault` says why this can never start; such a hook fails each time it is due.
@@ -113,10 +137,43 @@ class Command(Struct, frozen=True):
     argv: tuple[str, ...]
     timeout: float
     grace: float = 0.0
+    shell: bool = False
     interpreter: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
     cwd_variables: tuple[str, ...] = ()
+    redaction: Redaction | None = None
     fault: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"argv": list(self.argv), "timeout": self.timeout}
+
+
+class Digest:
+    """The sha256 of some bytes, in hex, worked out when somebody asks: most fires have no tape to put it on."""
+
+    __slots__ = ("_data", "_hex")
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._hex = data, ""
+
+    def __str__(self) -> str:
+        if not self._hex:
+            import hashlib
+
+            self._hex, self._data = hashlib.sha256(self._data).hexdigest(), b""
+        return self._hex
+
+
+class Call(Struct, frozen=True):
+    """A Python callable to call with the payload."""
+
+    runner: ClassVar[str] = "call"
+
+    handler: Callable[[dict[str, Any]], Any]
+    label: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"handler": self.label}
 
 
 class Hook(Struct, frozen=True):
@@ -125,14 +182,14 @@ class Hook(Struct, frozen=True):
     `barred` says why it may not run at all (switched off, not trusted). `parallel` hooks of one
     dialect form one wave. Of the hooks with the same `dedupe` only the first runs. A `fallback`
     runs only where its dialect has no other hook for the event. A `background` hook never delays
-    the host and has no say.
+    the host and has no say. `digest` is the sha256 of the file it was read from.
     """
 
     name: str
     event: str
     dialect: str
     source: Source
-    action: Command
+    action: Command | Call
     matcher: Matcher = EVERYTHING
     background: bool = False
     parallel: bool = False
@@ -141,6 +198,13 @@ class Hook(Struct, frozen=True):
     fallback: bool = False
     barred: str = ""
     on_failure: OnFailure | None = None
+    digest: Digest | str | None = None
+
+    @property
+    def command(self) -> Command:
+        """Its action, which is known to be a process."""
+        assert isinstance(self.action, Command)
+        return self.action
 
 
 class Job(Struct, frozen=True):
@@ -154,11 +218,12 @@ class Job(Struct, frozen=True):
 class Outcome(Struct, frozen=True, omit_defaults=True):
     """The bare facts of one execution.
 
-    `exited` has an exit code or a signal; `timeout` was ended by us; `unstartable` never began, and
-    `error` says why; `lost` ended, but somebody else collected its exit status.
+    Of a process: `exited` has an exit code or a signal; `timeout` was ended by us; `unstartable` never
+    began, and `error` says why; `lost` ended, but somebody else collected its exit status. Of a Python
+    handler: `returned` has a value, `raised` an exception.
     """
 
-    status: Literal["exited", "timeout", "unstartable", "lost"]
+    status: Literal["exited", "timeout", "unstartable", "lost", "returned", "raised"]
     exit_code: int | None = None
     signal: str = ""
     stdout: str = ""
@@ -167,17 +232,33 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     stderr_cut: int = 0
     duration_ms: float = 0.0
     error: str = ""
+    value: Any = None
+    exception: Any = None
+
+    def raw(self) -> Any:
+        """What the tape keeps of it: the facts of a process, the value of a handler."""
+        return self.value if self.status == "returned" else to_builtins(self)
 
 
-class Tools(Struct, frozen=True, omit_defaults=True):
+class Tools(Struct, frozen=True):
     """Which tools a model may call: a mode (AUTO, ANY, NONE), and the names it is limited to."""
 
     mode: str | None = None
     allowed: tuple[str, ...] | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        mode = {"mode": self.mode} if self.mode is not None else {}
+        return mode | ({"allowed": list(self.allowed)} if self.allowed is not None else {})
+
 
 class Verdict(Struct, frozen=True):
-    """What one hook wants. `failed` says why it has no opinion although it should have one."""
+    """What one hook wants.
+
+    `rewrites` put something in the place of a thing, `patches` change some keys of it. `aside` is what
+    only the later hooks of its dialect see. `literal` is the hook's own word for its decision, where it
+    means something else to us; `result` is its dialect's word for the tape. `failed` says why it has no
+    opinion although it should have one.
+    """
 
     decision: Decision = "none"
     reason: str = ""
@@ -191,6 +272,35 @@ class Verdict(Struct, frozen=True):
     reminders: tuple[dict[str, Any], ...] = ()
     notices: tuple[str, ...] = ()
     failed: str = ""
+    literal: Decision | None = None
+    patches: dict[str, dict[str, Any]] = field(default_factory=dict)
+    aside: dict[str, Any] = field(default_factory=dict)
+    result: str = ""
+
+    def __or__(self, other: Verdict) -> Verdict:
+        """Both wishes in one: the stricter decision, everything else together, the right one over the left."""
+        stricter = max(self, other, key=lambda verdict: RANK[verdict.decision])
+        same = self.decision == other.decision
+        reasons = [self.reason, other.reason] if same else [stricter.reason]
+        halts = [halt for halt in (self.halt, other.halt) if halt is not None]
+        return Verdict(
+            decision=stricter.decision,
+            reason="\n".join(filter(None, reasons)),
+            context=self.context + other.context,
+            messages=self.messages + other.messages,
+            rewrites=self.rewrites | other.rewrites,
+            tools=other.tools or self.tools,
+            halt="\n".join(filter(None, halts)) if halts else None,
+            suppress_output=self.suppress_output or other.suppress_output,
+            clear_context=self.clear_context or other.clear_context,
+            reminders=self.reminders + other.reminders,
+            notices=self.notices + other.notices,
+            patches=self.patches | other.patches,
+        )
+
+
+NO_OPINION = Verdict()
+RANK: dict[Decision, int] = {"none": 0, "allow": 1, "ask": 2, "deny": 3}
 
 
 class Report(Struct, frozen=True, omit_defaults=True):
@@ -213,6 +323,44 @@ class Report(Struct, frozen=True, omit_defaults=True):
     def to_dict(self) -> dict[str, Any]:
         done: dict[str, Any] = to_builtins(self)
         return done
+
+
+class Reports(Sequence[Report]):
+    """One report per hook considered, in plan order: those known beforehand, and those of the hooks that ran.
+
+    Put together when somebody looks: a thousand hooks that do not match must not cost a fire anything.
+    """
+
+    __slots__ = ("_all", "_known", "_ran")
+
+    def __init__(self, known: Sequence[Report | None] = (), ran: Mapping[int, Report] | None = None) -> None:
+        self._known, self._ran = known, ran or {}
+        self._all: tuple[Report, ...] | None = None
+
+    def _reports(self) -> tuple[Report, ...]:
+        if self._all is None:
+            both = (self._ran.get(index, report) for index, report in enumerate(self._known))
+            self._all = tuple(report for report in both if report is not None)
+        return self._all
+
+    def __len__(self) -> int:
+        return len(self._reports())
+
+    @overload
+    def __getitem__(self, index: int) -> Report: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Report, ...]: ...
+    def __getitem__(self, index: int | slice) -> Report | tuple[Report, ...]:
+        return self._reports()[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self._reports() == tuple(other) if isinstance(other, Sequence) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._reports())
+
+    def __repr__(self) -> str:
+        return repr(self._reports())
 
 
 class Halt(Struct, frozen=True):
@@ -240,7 +388,7 @@ class Ruling(Struct, frozen=True):
     clear_context: bool = False
     reminders: tuple[dict[str, Any], ...] = ()
     notices: tuple[Notice, ...] = ()
-    hooks: tuple[Report, ...] = ()
+    hooks: Sequence[Report] = ()
 
     @property
     def tool_input(self) -> Any:
@@ -278,7 +426,7 @@ class Ruling(Struct, frozen=True):
                 done[name] = list(value) if isinstance(value, tuple) else value
         done.update((name, self.rewrites[name]) for name in REWRITES if name in self.rewrites)
         if self.tools:
-            done["tools"] = to_builtins(self.tools)
+            done["tools"] = self.tools.to_dict()
         if self.halt:
             done["halt"] = {"reason": self.halt.reason}
         for name in ("suppress_output", "clear_context"):
@@ -294,10 +442,11 @@ class Ruling(Struct, frozen=True):
 
 
 class Loaded(Struct, frozen=True):
-    """What one configuration file came to."""
+    """What one configuration file came to. `disabled` names hooks of its dialect that must not run, wherever from."""
 
     hooks: tuple[Hook, ...]
     notices: tuple[Notice, ...]
+    disabled: tuple[str, ...] = ()
 
 
 class About(Struct, frozen=True):
@@ -309,9 +458,11 @@ class About(Struct, frozen=True):
 
 
 class Runner(Protocol):
-    """Executes the jobs of one wave, together, and reports the facts in the same order."""
+    """Executes the jobs of one wave, together, and reports the facts in the same order; a module is one."""
 
     def run(self, jobs: Sequence[Job]) -> list[Outcome]: ...
+
+    async def run_async(self, jobs: Sequence[Job]) -> list[Outcome]: ...
 
 
 class Dialect(Protocol):
@@ -320,8 +471,11 @@ class Dialect(Protocol):
     NAME: str
     """How the dialect is called on the command line, on the tape, in every report."""
 
-    FORMAT: Literal["json", "yaml"]
+    FORMAT: Literal["json", "yaml", "toml"]
     """What its configuration files are written in."""
+
+    SILENT: str
+    """What the tape calls the answer of a hook that has no opinion."""
 
     EFFECTS: Mapping[str, frozenset[str]]
     """For each event of the dialect, the effects a hook may have on it."""
@@ -329,7 +483,7 @@ class Dialect(Protocol):
     def claims(self, document: Any) -> bool:
         """Whether a parsed file is plainly in this dialect."""
 
-    def read(self, document: Any, file: str, *, root: str | None, environ: Mapping[str, str]) -> Loaded:
+    def read(self, document: Any, file: str, *, root: str | None, environ: Mapping[str, str], level: Level) -> Loaded:
         """The hooks of a parsed file. What is wrong with an entry is a notice, never an exception."""
 
     def encode(self, hook: Hook, event: Event) -> dict[str, Any]:

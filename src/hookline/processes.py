@@ -18,6 +18,7 @@ from contextlib import contextmanager
 
 from hookline.errors import UsageError
 from hookline.model import Command
+from hookline.redacting import redacted
 
 RUN_ID = "HOOKLINE_RUN_ID"
 SWEEPS = 50
@@ -41,12 +42,18 @@ def require_posix() -> None:
         raise UsageError(f"hookline runs hook processes on POSIX systems only, not on {sys.platform}")
 
 
+def our_environment() -> dict[bytes, bytes]:
+    """A copy of our own environment. `os.environb` would check every value of it anew, at each event."""
+    data = getattr(os.environb, "_data", None)
+    return dict(data) if isinstance(data, dict) else dict(os.environb)
+
+
 def environment(command: Command, run_id: str, cwd: str, base: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     """The environment of one run: ours, the hook's own variables, the run's id. Raises CannotStart."""
-    env = dict(base)
+    env = dict(base) if command.redaction is None else redacted(base, command.redaction)
     try:
-        env |= {os.fsencode(name): os.fsencode(value) for name, value in command.env.items()}
         env |= {os.fsencode(name): os.fsencode(cwd) for name in command.cwd_variables}
+        env |= {os.fsencode(name): os.fsencode(value) for name, value in command.env.items()}
     except UnicodeEncodeError as error:
         raise CannotStart(f"cannot start: a variable of its environment cannot be encoded: {error}") from None
     key = RUN_ID.encode()

@@ -13,13 +13,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from hookline.errors import ConfigError
-from hookline.model import Notice, OnFailure, Outcome, Source
+from hookline.errors import ConfigError, UsageError
+from hookline.model import Notice, OnFailure, Outcome, Source, Verdict, compact
 from hookline.wording import kind_of, nearest, seconds, shown
 
 LARGEST_CONFIG = 4 * 1024 * 1024
-LARGEST_INJECTION = 32 * 1024
+LARGEST_TEXT = 32 * 1024
+DEEPEST = 100
+MOST_VALUES = 1_000_000
+"""How deep a YAML file may be nested, and how many values it may come to with every alias written out."""
+
 LONGEST_TIMEOUT = 24 * 3600.0
 
 
@@ -50,7 +55,7 @@ def read_bytes(file: str, *, what: str = "configuration") -> bytes:
 
 
 def parse(data: bytes, file: str, form: str | None = None) -> Any:
-    """The document in a file: JSON or YAML as `form` says, else as its suffix or its first sign does."""
+    """The document in a file: JSON, YAML or TOML as `form` says, else as its suffix or its first sign does."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -59,8 +64,9 @@ def parse(data: bytes, file: str, form: str | None = None) -> Any:
     if not text.strip():
         raise ConfigError("is empty", file=file)
     if form is None:
-        form = "yaml" if file.endswith((".yaml", ".yml")) else "json" if text.lstrip()[0] in "{[" else "yaml"
-    return _json(text, file) if form == "json" else _yaml(text, file)
+        suffixes = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json"}
+        form = suffixes.get(os.path.splitext(file)[1]) or ("json" if text.lstrip()[0] in "{[" else "yaml")
+    return {"json": _json, "yaml": _yaml, "toml": _toml}[form](text, file)
 
 
 def _json(text: str, file: str) -> Any:
@@ -69,14 +75,25 @@ def _json(text: str, file: str) -> Any:
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         import json
 
+        text = _without_comments(text)  # people comment their settings, and the systems they come from let them
+
         try:  # msgspec counts bytes; people count lines
-            json.loads(text, parse_constant=_no_constant)
+            return json.loads(text, parse_constant=_no_constant)
         except json.JSONDecodeError as error:
             where = f"line {error.lineno}, column {error.colno}"
             raise ConfigError(f"is not valid JSON: {error.msg} at {where}", file=file) from None
         except (ValueError, RecursionError) as error:
             raise ConfigError(f"is not valid JSON: {error}", file=file) from None
-        raise ConfigError("is not valid JSON", file=file) from None
+
+
+def _without_comments(text: str) -> str:
+    """Comments become blanks, so that every line and column stays where it was."""
+    import re
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
+
+    return re.sub(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', blank, text, flags=re.DOTALL)
 
 
 def _no_constant(word: str) -> Any:
@@ -88,13 +105,52 @@ def _yaml(text: str, file: str) -> Any:
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        _bearable(yaml.parse(text, Loader=loader), file)
         return yaml.load(text, Loader=loader)  # noqa: S506  (a safe loader either way)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ConfigError(f"is not valid YAML: {error.problem or error.context}{where}", file=file) from None
+        problem = f"{error.problem or error.context}{_at(error.problem_mark)}"
+        began = f" ({error.context} that begins{_at(error.context_mark)})" if error.context_mark else ""
+        raise ConfigError(f"is not valid YAML: {problem}{began}", file=file) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"is not valid YAML: {error}", file=file) from None
+
+
+def _toml(text: str, file: str) -> Any:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise ConfigError(f"is not valid TOML: {error}", file=file) from None
+
+
+def _bearable(events: Any, file: str) -> None:
+    """Refuse what would take us down: the C loader overflows its stack, and aliases of aliases grow without bound."""
+    import yaml
+
+    sizes: dict[str, int] = {}
+    nested: list[tuple[str | None, int]] = [(None, 0)]
+    for event in events:
+        size = 0
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in sizes:
+                raise ConfigError(f"the alias *{event.anchor} has nothing it could stand for", file=file)
+            size = sizes[event.anchor]
+        elif isinstance(event, yaml.ScalarEvent):
+            size = 1
+            sizes |= {event.anchor: size} if event.anchor else {}
+        elif isinstance(event, yaml.CollectionStartEvent):
+            nested.append((event.anchor, 1))
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, size = nested.pop()
+            sizes |= {anchor: size} if anchor else {}
+        nested[-1] = (nested[-1][0], nested[-1][1] + size)
+        if len(nested) > DEEPEST or nested[-1][1] > MOST_VALUES:
+            raise ConfigError("is nested too deeply, or its aliases come to too many values", file=file)
+
+
+def _at(mark: Any) -> str:
+    return f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
 
 
 class Entries:
@@ -107,8 +163,10 @@ class Entries:
     def note(self, pointer: str, text: str) -> None:
         self.notices.append(Notice(text, Source(self.file, pointer)))
 
-    def flat(self, document: Any, events: Mapping[str, str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """The (event, pointer, entry) of a file that maps each event to a list of entries."""
+    def lists(
+        self, document: Any, events: Mapping[str, str], *, besides: tuple[str, ...] = ()
+    ) -> Iterator[tuple[str, str, list[Any]]]:
+        """The (event, pointer, list) of a file that maps events to lists. The keys `besides` are no events."""
         if not isinstance(document, dict):
             raise ConfigError(f"must hold an object with the key 'hooks', not {kind_of(document)}", file=self.file)
         table = document.get("hooks")
@@ -121,24 +179,31 @@ class Entries:
                 file=self.file,
                 pointer="/hooks",
             )
-        for spelling, entries in table.items():
+        for spelling, listed in table.items():
             pointer = f"/hooks/{_escaped(spelling)}"
+            if spelling in besides or (spelling in events and listed is None):
+                continue
             if spelling not in events:
                 hint = nearest(spelling, events) if isinstance(spelling, str) else ""
                 self.note(pointer, f"no event is called {shown(spelling)}{hint or '; it knows ' + ', '.join(events)}")
-            elif entries is None:
-                continue
-            elif not isinstance(entries, list):
-                self.note(pointer, f"must be a list of hooks, not {kind_of(entries)}; skipped: {shown(entries)}")
+            elif not isinstance(listed, list):
+                self.note(pointer, f"must be a list of hooks, not {kind_of(listed)}; skipped: {shown(listed)}")
             else:
-                yield from self._entries(events[spelling], pointer, entries)
+                yield events[spelling], pointer, listed
 
-    def _entries(self, event: str, pointer: str, entries: list[Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        for index, entry in enumerate(entries):
+    def objects(self, pointer: str, listed: list[Any], what: str = "a hook") -> Iterator[tuple[str, dict[str, Any]]]:
+        """The (pointer, object) of a list of objects."""
+        for index, entry in enumerate(listed):
             if isinstance(entry, dict):
-                yield event, f"{pointer}/{index}", entry
+                yield f"{pointer}/{index}", entry
             else:
-                self.note(f"{pointer}/{index}", f"a hook is an object, not {kind_of(entry)}; skipped: {shown(entry)}")
+                self.note(f"{pointer}/{index}", f"{what} is an object, not {kind_of(entry)}; skipped: {shown(entry)}")
+
+    def flat(self, document: Any, events: Mapping[str, str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """The (event, pointer, entry) of a file that maps each event to a list of entries."""
+        for event, place, listed in self.lists(document, events):
+            for pointer, entry in self.objects(place, listed):
+                yield event, pointer, entry
 
     def unknown(self, entry: dict[str, Any], pointer: str, known: tuple[str, ...]) -> None:
         """Note every key the dialect does not know."""
@@ -164,16 +229,18 @@ class Entries:
         if value is None:
             return default
         where = f"{pointer}/timeout"
-        usable = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+        usable = isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
         if not usable:
             self.note(where, f"timeout must be a positive number, not {shown(value)}; {seconds(default)} is used")
             return default
+        time = float(min(value, LONGEST_TIMEOUT / unit)) * unit
         low, high = doubtful
         if not low <= value <= high:
             here, other = ("milliseconds", "seconds") if unit < 1 else ("seconds", "milliseconds")
-            meant = f"{shown(value)} is {seconds(value * unit)}; was it meant in {other}?"
-            self.note(where, f"timeout is in {here} here: {meant}")
-        return min(float(value) * unit, LONGEST_TIMEOUT)
+            mixed_up = value < low if unit < 1 else value > high
+            question = f"was it meant in {other}?" if mixed_up else "is it meant?"
+            self.note(where, f"timeout is in {here} here: {shown(value)} is {seconds(time)}; {question}")
+        return time
 
     def on_failure(self, entry: dict[str, Any], pointer: str) -> OnFailure | None:
         """hookline's own key: what a failure of this hook comes to."""
@@ -199,6 +266,16 @@ def json_value(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return _patiently(text) if text[:1] in ("{", '"') else NOT_JSON
+
+
+def _patiently(text: str) -> Any:
+    """JSON that others read and msgspec refuses: half a surrogate pair, a number too large for a double."""
+    import json
+
+    try:
+        return msgspec.json.decode(compact(json.loads(text, parse_constant=_no_constant)))
+    except (ValueError, RecursionError, UsageError):
         return NOT_JSON
 
 
@@ -209,14 +286,29 @@ class _NotJson:
 NOT_JSON = _NotJson()
 
 
-def injected(text: str) -> tuple[str, tuple[str, ...]]:
-    """A text on its way into the model's context, cut to a bearable size, and the notice of the cut."""
-    data = text.encode("utf-8", "replace")
-    if len(data) <= LARGEST_INJECTION:
-        return text, ()
-    kept = data[:LARGEST_INJECTION].decode("utf-8", "ignore")
-    mark = f"[hookline: cut after {LARGEST_INJECTION} of {len(data)} bytes]"
-    return f"{kept}\n{mark}", (f"its text of {len(data)} bytes was cut to {LARGEST_INJECTION}",)
+def bearable(verdict: Verdict) -> Verdict:
+    """The verdict with every text that the model gets to read cut to a bearable size, and a notice of each cut."""
+    texts = (*verdict.context, *verdict.messages, verdict.reason, verdict.halt or "")
+    if not any(len(text) > LARGEST_TEXT // 4 for text in texts):  # a character has four bytes at most
+        return verdict
+    notices: list[str] = []
+
+    def cut(text: str) -> str:
+        data = text.encode("utf-8", "replace")
+        if len(data) <= LARGEST_TEXT:
+            return text
+        notices.append(f"its text of {len(data)} bytes was cut to {LARGEST_TEXT}")
+        kept = data[:LARGEST_TEXT].decode("utf-8", "ignore")
+        return f"{kept}\n[hookline: cut after {LARGEST_TEXT} of {len(data)} bytes]"
+
+    return replace(
+        verdict,
+        context=tuple(map(cut, verdict.context)),
+        messages=tuple(map(cut, verdict.messages)),
+        reason=cut(verdict.reason),
+        halt=None if verdict.halt is None else cut(verdict.halt),
+        notices=(*verdict.notices, *dict.fromkeys(notices)),
+    )
 
 
 def no_answer(outcome: Outcome, timeout: float) -> str:

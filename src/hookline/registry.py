@@ -3,9 +3,33 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Self
 
-from hookline.model import Hook
+from msgspec.structs import replace
+
+from hookline.model import Hook, Notice
+
+
+class Listeners(tuple[Hook, ...]):
+    """The hooks of one event, in order.
+
+    `field` is the one field all their matchers look at ("" for none); None where they look at more.
+    `memo` remembers what was planned for a value of it: the hooks never change, only the whole tuple does.
+    """
+
+    field: str | None
+    memo: dict[Any, Any]
+
+    def __new__(cls, hooks: Iterable[Hook] = ()) -> Self:
+        made = super().__new__(cls, hooks)
+        looked_at = {hook.matcher.field for hook in made} - {""}
+        made.field = None if None in looked_at or len(looked_at) > 1 else next(iter(looked_at), "")
+        made.memo = {}
+        return made
+
+
+NOBODY = Listeners()
 
 
 class Registry:
@@ -13,19 +37,51 @@ class Registry:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self.notices: tuple[Notice, ...] = ()
         self._hooks: tuple[Hook, ...] = ()
-        self._by_event: dict[str, tuple[Hook, ...]] = {}
+        self._by_event: dict[str, Listeners] = {}
+        self._disabled: dict[tuple[str, str], str] = {}
 
-    def add(self, hooks: Iterable[Hook]) -> None:
+    def add(
+        self,
+        hooks: Iterable[Hook],
+        disabled: Mapping[tuple[str, str], str] | None = None,
+        notices: tuple[Notice, ...] = (),
+    ) -> None:
+        """Add hooks, and what was noticed while they were read.
+
+        `disabled` says, by dialect and name, which hooks must not run, wherever they are from, and why.
+        """
         with self._lock:
-            self._hooks = (*self._hooks, *hooks)
-            by_event: dict[str, list[Hook]] = {}
-            for hook in self._hooks:
-                by_event.setdefault(hook.event, []).append(hook)
-            self._by_event = {event: _ordered(found) for event, found in by_event.items()}
+            self.notices += notices
+            if disabled:
+                self._disabled |= disabled
+                self._hooks = tuple([self._allowed(hook) for hook in self._hooks])
+            new = tuple([self._allowed(hook) for hook in hooks])
+            events = {hook.event for hook in (self._hooks if disabled else ())} | {hook.event for hook in new}
+            self._put((*self._hooks, *new), events)
 
-    def of(self, event: str) -> tuple[Hook, ...]:
-        return self._by_event.get(event, ())
+    def remove(self, goes: Callable[[Hook], bool]) -> int:
+        """Remove hooks; how many went. An event that is being fired goes on with those it had."""
+        with self._lock:
+            gone = [hook for hook in self._hooks if goes(hook)]
+            if gone:
+                kept = tuple([hook for hook in self._hooks if not goes(hook)])
+                self._put(kept, {hook.event for hook in gone})
+            return len(gone)
+
+    def _put(self, hooks: tuple[Hook, ...], changed: set[str]) -> None:
+        """The hooks there are from now on; `changed` names the events that are not as they were."""
+        self._hooks = hooks
+        found = {event: Listeners(_ordered([hook for hook in hooks if hook.event == event])) for event in changed}
+        self._by_event = {event: some for event, some in (self._by_event | found).items() if some}
+
+    def _allowed(self, hook: Hook) -> Hook:
+        why = self._disabled.get((hook.dialect, hook.name), "")
+        return replace(hook, barred=why) if why and not hook.barred else hook
+
+    def of(self, event: str) -> Listeners:
+        return self._by_event.get(event, NOBODY)
 
     def __iter__(self) -> Iterator[Hook]:
         return iter(self._hooks)

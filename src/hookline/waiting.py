@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TypeVar
+from functools import cache
+from importlib import import_module
+from typing import TypeVar, cast
 
 from hookline.model import Job, Outcome, Runner
-from hookline.runners import process
 
-RUNNERS: dict[str, Runner] = {"process": process}
+RUNNERS = {
+    "process": "hookline.runners.process",
+    "call": "hookline.runners.call",
+}
+"""A new runner is one file and one line here; each is imported when it is first needed."""
 
 _T = TypeVar("_T")
 
 
-def block(steps: Generator[list[Job], list[Outcome], _T]) -> _T:
-    """Drive the steps on this thread."""
+@cache
+def runner(name: str) -> Runner:
+    return cast("Runner", import_module(RUNNERS[name]))
+
+
+def block(steps: Generator[list[Job], list[Outcome], _T], using: Runner | None = None) -> _T:
+    """Drive the steps on this thread, with each hook's own runner, or with this one."""
     try:
         jobs = next(steps)
         while True:
-            jobs = steps.send(RUNNERS[_runner(jobs)].run(jobs))
+            jobs = steps.send((using or runner(jobs[0].hook.action.runner)).run(jobs))
     except StopIteration as done:
         result: _T = done.value
         return result
@@ -31,37 +41,9 @@ async def on_loop(steps: Generator[list[Job], list[Outcome], _T]) -> _T:
     try:
         jobs = next(steps)
         while True:
-            jobs = steps.send(await _watched(process.Wave(jobs)))
+            jobs = steps.send(await runner(jobs[0].hook.action.runner).run_async(jobs))
     except StopIteration as done:
         result: _T = done.value
         return result
     finally:
         steps.close()
-
-
-async def _watched(wave: process.Wave) -> list[Outcome]:
-    """A wave whose one descriptor the loop watches. Cancelling the task ends every process of the wave."""
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    with wave:
-        while wave.running:
-            woken = loop.create_future()
-
-            def wake(woken: asyncio.Future[None] = woken) -> None:
-                if not woken.done():
-                    woken.set_result(None)
-
-            loop.add_reader(wave.fileno(), wake)
-            timer = loop.call_later(wave.patience(), wake)
-            try:
-                await woken
-            finally:
-                timer.cancel()
-                loop.remove_reader(wave.fileno())
-            wave.step(0)
-    return wave.outcomes
-
-
-def _runner(jobs: list[Job]) -> str:
-    return jobs[0].hook.action.runner

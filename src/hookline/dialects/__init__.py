@@ -13,12 +13,20 @@ from hookline.wording import nearest, shown
 DIALECTS = {
     "harness": "hookline.dialects.harness",
     "goose": "hookline.dialects.goose",
+    "llxprt": "hookline.dialects.llxprt",
+    "harn": "hookline.dialects.harn",
 }
+"""The dialects that have configuration files."""
+
+OURS = {"python": "hookline.dialects.python"}
+"""The language of handlers registered with `@hooks.on`, which is our own."""
 
 
 @cache
 def dialect(name: str) -> Dialect:
     """The dialect of this name."""
+    if name in OURS:
+        return cast("Dialect", import_module(OURS[name]))
     if name not in DIALECTS:
         hint = nearest(name, DIALECTS) if isinstance(name, str) else ""
         raise UsageError(f"no dialect is called {shown(name)}; there are {', '.join(DIALECTS)}{hint}")

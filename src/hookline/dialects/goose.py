@@ -19,18 +19,21 @@ from hookline.model import (
     Decision,
     Event,
     Hook,
+    Level,
     Loaded,
     Matcher,
+    Notice,
     Outcome,
     Source,
     Verdict,
     compact,
 )
-from hookline.reading import NOT_JSON, Entries, bad_exit, injected, json_value, no_answer, printed
+from hookline.reading import NOT_JSON, Entries, bad_exit, json_value, no_answer, printed
 from hookline.wording import kind_of, shown
 
 NAME = "goose"
 FORMAT = "yaml"
+SILENT = "none"
 EVENTS = spellings(NAME)
 SPELLED = {event: spelling for spelling, event in EVENTS.items()}
 EFFECTS: Mapping[str, frozenset[str]] = {
@@ -66,7 +69,9 @@ def claims(document: Any) -> bool:
     )
 
 
-def read(document: Any, file: str, *, root: str | None = None, environ: Mapping[str, str]) -> Loaded:
+def read(
+    document: Any, file: str, *, root: str | None = None, environ: Mapping[str, str], level: Level = "project"
+) -> Loaded:
     entries = Entries(file)
     hooks = []
     for event, pointer, entry in entries.flat(document, EVENTS):
@@ -92,13 +97,16 @@ def read(document: Any, file: str, *, root: str | None = None, environ: Mapping[
             )
         )
     if legacy := environ.get(LEGACY, "").strip():
+        action, source = _command(legacy, DEFAULT_TIMEOUT), Source("environment", f"/{LEGACY}")
+        if action.fault:
+            entries.notices.append(Notice(f"{action.fault}; it fails whenever it is due", source))
         hooks.append(
             Hook(
                 name=legacy,
                 event="SessionStart",
                 dialect=NAME,
-                source=Source("environment", f"/{LEGACY}"),
-                action=_command(legacy, DEFAULT_TIMEOUT),
+                source=source,
+                action=action,
                 fallback=True,
                 dedupe=LEGACY,
             )
@@ -212,7 +220,7 @@ def _as_text(value: Any) -> str | None:
 
 
 def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
-    if failed := no_answer(outcome, hook.action.timeout):
+    if failed := no_answer(outcome, hook.command.timeout):
         return Verdict(failed=failed)
     if outcome.exit_code:
         return Verdict(failed=bad_exit(outcome))
@@ -246,8 +254,7 @@ def _injection(answer: Any, text: str) -> Verdict:
     if answer is not NOT_JSON:
         injection = answer.get("context_injection") if isinstance(answer, dict) else None
         text = injection if isinstance(injection, str) else ""
-    kept, cut = injected(text)
-    return Verdict(context=(kept,) if kept else (), notices=cut)
+    return Verdict(context=(text,) if text else ())
 
 
 def about(hook: Hook) -> About:

@@ -20,6 +20,7 @@ from hookline.model import (
     Command,
     Event,
     Hook,
+    Level,
     Loaded,
     Matcher,
     Notice,
@@ -27,11 +28,12 @@ from hookline.model import (
     Source,
     Verdict,
 )
-from hookline.reading import NOT_JSON, Entries, bad_exit, injected, json_value, no_answer, printed
+from hookline.reading import NOT_JSON, Entries, bad_exit, json_value, no_answer, printed
 from hookline.wording import kind_of, nearest, shown
 
 NAME = "harness"
 FORMAT = "json"
+SILENT = "none"
 EVENTS = spellings(NAME)
 EFFECTS: Mapping[str, frozenset[str]] = {
     "SessionStart": frozenset({"context"}),
@@ -68,11 +70,13 @@ def claims(document: Any) -> bool:
     return any("path" in entry for entry in entries) and not any("hooks" in entry for entry in entries)
 
 
-def read(document: Any, file: str, *, root: str | None = None, environ: Mapping[str, str]) -> Loaded:
+def read(
+    document: Any, file: str, *, root: str | None = None, environ: Mapping[str, str], level: Level = "project"
+) -> Loaded:
     entries = Entries(file)
     base = os.path.abspath(_expanded(root or environ.get("ENGRAM_DIR") or os.path.dirname(file) or "."))
     # Shipped hooks look for the framework root in these, and elsewhere if neither is set.
-    env = {name: base for name in ROOT_VARIABLES if not environ.get(name)}
+    env = {name: (not root and environ.get(name)) or base for name in ROOT_VARIABLES}
     hooks = []
     for event, pointer, entry in entries.flat(document, EVENTS):
         entries.unknown(entry, pointer, KEYS)
@@ -153,21 +157,25 @@ def encode(hook: Hook, event: Event) -> dict[str, Any]:
 
 
 def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
-    if failed := no_answer(outcome, hook.action.timeout):
+    if failed := no_answer(outcome, hook.command.timeout):
         return Verdict(failed=failed)
     deniable = "deny" in EFFECTS[event.name]
     text = printed(outcome.stdout)
-    answer = _answer(text) if deniable else {}
+    answer = _answer(text)
+    decides = "decision" in answer or "continue" in answer  # any other JSON is text
     said = [answer.get("message"), answer.get("reason"), printed(outcome.stderr)]
     if outcome.exit_code == 2 and deniable:
         default = f"blocked by {hook.name}, which exited with 2 and did not say why"
-        return Verdict(decision="deny", reason=_reason([*said, "" if answer else text], default))
+        return Verdict(decision="deny", reason=_reason([*said, "" if decides else text], default))
     if outcome.exit_code == 2:
         return Verdict(failed=f"exited with 2, which cannot block {event.name}")
     if outcome.exit_code:
         return Verdict(failed=bad_exit(outcome))
-    if outcome.stdout_cut and text.startswith("{"):
+    if outcome.stdout_cut and deniable and text.startswith("{"):
         return Verdict(failed=f"printed {outcome.stdout_cut} bytes too many, so its answer cannot be read")
+    if not deniable:
+        odd = (f"{event.name} cannot be decided, so its JSON {shown(text)} is text",) if decides else ()
+        return Verdict(context=(text,) if text else (), notices=odd)
     word = answer.get("decision")
     if word == "block":
         return Verdict(decision="deny", reason=_reason(said, f"blocked by {hook.name}, which did not say why"))
@@ -175,11 +183,8 @@ def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
         return Verdict(decision="ask", reason=_reason(said, f"{hook.name} asks for confirmation and did not say why"))
     if answer.get("continue") is True and word is None:
         return Verdict(decision="allow", reason=_reason(said[:2], ""))
-    kept, cut = injected(text)
-    if "decision" in answer or "continue" in answer:
-        odd = f"its JSON {shown(text)} is no decision The Harness knows (block, ask, continue: true), so it is text"
-        cut = (odd, *cut)
-    return Verdict(context=(kept,) if kept else (), notices=cut)
+    known = f"its JSON {shown(text)} is no decision The Harness knows (block, ask, continue: true), so it is text"
+    return Verdict(context=(text,) if text else (), notices=(known,) if decides else ())
 
 
 def _answer(text: str) -> dict[str, Any]:
@@ -203,9 +208,11 @@ HEADER_BYTES = 4096
 
 def header(path: str) -> dict[str, str]:
     """The documentation header of a hook file: Hook, Event, Description, Matcher, as far as it has them."""
+    if not os.path.isfile(path):  # only to open some devices is to do something
+        return {}
     try:
         with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as script:
-            text = script.read(HEADER_BYTES).decode("utf-8", "replace")
+            text = (script.read(HEADER_BYTES) or b"").decode("utf-8", "replace")
     except OSError:
         return {}
     found: dict[str, str] = {}
@@ -222,9 +229,9 @@ def header(path: str) -> dict[str, str]:
 
 def about(hook: Hook) -> About:
     """The header, and where it contradicts the registration."""
-    said = header(hook.action.argv[0])
+    said = header(hook.command.argv[0])
     notices = []
-    if said.get("Event") and said["Event"].split()[0] != hook.event:
+    if said.get("Event") and hook.event not in re.findall(r"\w+", said["Event"]):
         notices.append(f"its header says Event: {said['Event']}, but it is registered for {hook.event}")
     if said.get("Matcher"):
         wanted = fields(dict(_CONDITION.findall(said["Matcher"]))).text

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Literal, Self
 
@@ -45,24 +45,54 @@ _BOOT = f"{time.time_ns():x}"
 
 def run(jobs: Sequence[Job]) -> list[Outcome]:
     """Run all jobs together; their outcomes in the same order."""
-    with Wave(jobs) as wave:
+    with Wave(jobs, selectors.PollSelector) as wave:
         while wave.running:
             wave.step(wave.patience())
+    return wave.outcomes
+
+
+async def run_async(jobs: Sequence[Job]) -> list[Outcome]:
+    """The same on an event loop, which watches one descriptor. Cancelling the task ends every process of the wave."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    with Wave(jobs) as wave:
+        while wave.running:
+            woken = loop.create_future()
+
+            def wake(woken: asyncio.Future[None] = woken) -> None:
+                if not woken.done():
+                    woken.set_result(None)
+
+            loop.add_reader(wave.fileno(), wake)
+            timer = loop.call_later(wave.patience(), wake)
+            try:
+                await woken
+            finally:
+                timer.cancel()
+                loop.remove_reader(wave.fileno())
+            wave.step(0)
     return wave.outcomes
 
 
 class Wave:
     """The processes of one wave. Leaving it, for whatever reason, leaves none of them alive."""
 
-    def __init__(self, jobs: Sequence[Job], *, pidfd: bool = processes.HAVE_PIDFD) -> None:
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        selector: Callable[[], selectors.BaseSelector] = selectors.DefaultSelector,
+        *,
+        pidfd: bool = processes.HAVE_PIDFD,
+    ) -> None:
         processes.require_posix()
         self.pidfd = pidfd
-        self.base = dict(os.environb)
+        self.base = processes.our_environment()
         self._alive: list[_Run] = []
         self._results: list[Outcome | None] = [None] * len(jobs)
         self._waiting = deque(enumerate(jobs))
         try:
-            self.selector: selectors.BaseSelector = selectors.DefaultSelector()
+            self.selector: selectors.BaseSelector = selector()
         except OSError as error:  # no descriptor left, so none for any hook either
             self.selector = selectors.SelectSelector()
             self._waiting.clear()
@@ -94,7 +124,7 @@ class Wave:
     def patience(self) -> float:
         """Seconds until something must be done even if nothing is heard."""
         now = time.monotonic()
-        return max(0.0, min((run.patience(now) for run in self._alive), default=0.0))
+        return max(0.0, min([run.patience(now) for run in self._alive], default=0.0))
 
     def step(self, timeout: float) -> None:
         """Wait so long at most, then deal with everything that has happened."""
@@ -103,10 +133,10 @@ class Wave:
         now = time.monotonic()
         for run in self._alive:
             run.advance(now)
-        if any(run.stage == "done" for run in self._alive):
-            for run in self._alive:
-                if run.stage == "done":
-                    self._results[run.index] = run.outcome()
+        done = [run for run in self._alive if run.stage == "done"]
+        if done:
+            for run in done:
+                self._results[run.index] = run.outcome()
             self._alive = [run for run in self._alive if run.stage != "done"]
             self._fill()
 
@@ -149,8 +179,10 @@ class _Capture:
 
     def text(self) -> str:
         """Decoded once and whole; what is not UTF-8 becomes U+FFFD."""
+        if not self.cut and not self.last:
+            return self.first.decode("utf-8", "replace")
         mark = f"\n[hookline: {self.cut} bytes cut]\n".encode() if self.cut else b""
-        return bytes(self.first + mark + self.last).decode("utf-8", "replace")
+        return (self.first + mark + self.last).decode("utf-8", "replace")
 
 
 class _Run:
@@ -158,7 +190,7 @@ class _Run:
 
     def __init__(self, index: int, job: Job, wave: Wave) -> None:
         self.index = index
-        self.command = job.hook.action
+        self.command = job.hook.command
         self.job = job
         self.wave = wave
         self.run_id = f"{_BOOT}.{os.getpid():x}.{next(_numbers):x}"  # a forked host counts on its own

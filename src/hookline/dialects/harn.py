@@ -1,0 +1,346 @@
+"""Harn: Python handlers for tools, steps and the session, registered in the program or named by `harn.toml`.
+
+Handlers run on the agent's own thread and answer with a small, strict protocol (see answering.py). One that
+raises, or answers with a shape nobody knows, fails loudly; see docs/harn.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from math import isfinite, nan
+from typing import Any
+
+from hookline import handlers
+from hookline.answering import answered, text
+from hookline.errors import ConfigError, HookError, UsageError
+from hookline.events import CATALOGUE, ROWS, find
+from hookline.expressions import expression
+from hookline.matching import BadPattern, glob, globber
+from hookline.model import EVERYTHING, About, Call, Event, Hook, Level, Loaded, Matcher, Outcome, Source, Verdict
+from hookline.reading import Entries
+from hookline.truncating import truncated
+from hookline.wording import kind_of, nearest, shown
+
+NAME = "harn"
+FORMAT = "toml"
+SILENT = "allow"
+ROWS_OF_HARN = tuple(row for row in CATALOGUE if NAME in row.spellings)
+SESSION_EVENTS = tuple(row.name for row in ROWS_OF_HARN if row.surface == "session")
+STEP_EVENTS = tuple(row.name for row in ROWS_OF_HARN if row.surface == "step")
+TOOL_EVENTS = ("PreToolUse", "PostToolUse")
+OWN = {
+    "PreToolUse": {"deny", "tool_input"},
+    "PostToolUse": {"tool_output"},
+    "PreStep": {"deny", "args"},
+    "PostStep": {"output"},
+    "UserPromptSubmit": {"deny"},
+    "PermissionAsked": {"deny", "allow", "ask"},
+    "PreCompact": {"deny"},
+    "PreFinish": {"deny"},
+}
+EFFECTS: Mapping[str, frozenset[str]] = {
+    row.name: frozenset({"reminders"} | OWN.get(row.name, set())) for row in ROWS_OF_HARN
+}
+SWALLOWED = frozenset({"SessionEnd", "SessionError", "PermissionReplied", "FileEdited"})
+"""Where a handler's exception is reported and goes no further: nothing may keep a session from its end."""
+
+ELSEWHERE = (
+    "PreAgentTurn",
+    "PostAgentTurn",
+    "WorkerSpawned",
+    "WorkerProgressed",
+    "WorkerWaitingForInput",
+    "WorkerSuspended",
+    "WorkerResumed",
+    "WorkerCompleted",
+    "WorkerFailed",
+    "WorkerCancelled",
+    "WorkerStopped",
+)
+"""Events a manifest may name that never happen here."""
+
+KEYS = ("event", "pattern", "handler")
+_THRESHOLD = re.compile(r"OnBudgetThreshold\((.*)\)")
+
+
+# -- registering
+
+
+def tool_hooks(
+    pattern: Any = "*", deny: Any = None, max_output: Any = None, pre: Any = None, post: Any = None
+) -> list[Hook]:
+    """What one `register_tool_hook` comes to, in this order: deny, max_output, pre, post."""
+    pattern = "*" if pattern is None else str(pattern)
+    hooks = []
+    if deny is not None:
+        hooks.append(_tool("PreToolUse", pattern, lambda payload: {"deny": deny}, native=True))
+    if isinstance(max_output, int) and not isinstance(max_output, bool):
+        limit = max_output
+        hooks.append(_tool("PostToolUse", pattern, lambda payload: _cut(payload["result"]["text"], limit), native=True))
+    if pre is not None:
+        hooks.append(_tool("PreToolUse", pattern, handlers.checked(pre, "pre")))
+    if post is not None:
+        hooks.append(_tool("PostToolUse", pattern, handlers.checked(post, "post")))
+    return hooks
+
+
+def _cut(output: str, limit: int) -> str | None:
+    short = truncated(output, limit)
+    return short if short != output else None
+
+
+def _tool(event: str, pattern: str, handler: handlers.Handler, *, native: bool = False) -> Hook:
+    side = "pre" if event == "PreToolUse" else "post"
+    matcher = glob("tool_name", pattern) if native else _matcher(event, pattern)
+    return _hook(f"tool_hook::{pattern}::{side}", event, handler, _of_successes(event, matcher))
+
+
+def session_hook(event: str, handler: Any, pattern: str = "*") -> Hook:
+    """A hook of one of the fourteen session events, in either spelling."""
+    name = _event(event, SESSION_EVENTS, "register_session_hook")
+    return _hook(f"session_hook::{name}", name, handlers.checked(handler, "the handler"), _matcher(name, pattern))
+
+
+def persona_hook(persona: str, event: str, handler: Any) -> Hook:
+    """A hook of every step, or of the notices, of the personas that fit the glob."""
+    name, matcher = _persona_matcher(persona, None, event, "register_persona_hook")
+    called = handlers.checked(handler, "the handler")
+    return _hook(f"persona_hook::{persona}::{event.strip()}", name, called, matcher)
+
+
+def step_hook(persona: str, step: str, event: str, handler: Any) -> Hook:
+    """A hook of the step of this very name, of the personas that fit the glob."""
+    name, matcher = _persona_matcher(persona, step, event, "register_step_hook")
+    called = handlers.checked(handler, "the handler")
+    return _hook(f"step_hook::{persona}::{step}::{event.strip()}", name, called, matcher)
+
+
+def _hook(name: str, event: str, handler: handlers.Handler, matcher: Matcher, source: Source | None = None) -> Hook:
+    return Hook(
+        name=name,
+        event=event,
+        dialect=NAME,
+        source=source or handlers.source(handler),
+        action=Call(handler, handlers.label(handler)),
+        matcher=matcher,
+    )
+
+
+def _event(event: Any, known: tuple[str, ...], by: str) -> str:
+    """The event, if this way of registering owns it."""
+    name = find(event).name
+    if name in known:
+        return name
+    right = {"tool": "register_tool_hook", "step": "register_persona_hook or register_step_hook"}
+    owner = right.get(ROWS[name].surface, "register_session_hook") if NAME in ROWS[name].spellings else "@hooks.on"
+    raise UsageError(f"{by} does not take {shown(event)}: use {owner}; it takes {', '.join(known)}")
+
+
+def _persona_matcher(persona: str, step: str | None, event: Any, by: str) -> tuple[str, Matcher]:
+    for what, given in {"the persona's pattern": persona, "the step's name": step or "", "the event": event}.items():
+        if not isinstance(given, str):
+            raise UsageError(f"{by}: {what} is a string, not {kind_of(given)}: {shown(given)}")
+    threshold = None
+    bounded = _THRESHOLD.fullmatch(event.strip())
+    if bounded:
+        try:
+            threshold = float(bounded[1])
+        except ValueError:
+            threshold = nan
+        if not isfinite(threshold):
+            raise UsageError(f"{by}: {shown(event)} needs a number, as in OnBudgetThreshold(80)")
+    name = _event("OnBudgetThreshold" if bounded else event, STEP_EVENTS, by)
+    fits = globber(persona)
+
+    def test(event: Event) -> bool:
+        given = event.payload
+        if not fits(given.get("persona") or ""):
+            return False
+        if step is not None and (given.get("step") or {}).get("name") != step:
+            return False
+        return threshold is None or given.get("pct", float("-inf")) >= threshold
+
+    words = [f"persona = {persona}"] if persona != "*" else []
+    words += [f"step = {step}"] if step is not None else []
+    words += [f"pct >= {threshold:g}"] if threshold is not None else []
+    simple = step is None and threshold is None
+    return name, Matcher(", ".join(words), test, "persona" if simple else None)
+
+
+def _matcher(event: str, pattern: str) -> Matcher:
+    """An event expression. A plain glob of a tool's name looks at nothing else, so its answer can be remembered."""
+    pattern = str(pattern).strip()
+    if pattern in ("", "*"):
+        return EVERYTHING
+    if event in TOOL_EVENTS and not re.search(r"[.=]", pattern):
+        return glob("tool_name", pattern)
+    try:
+        holds = expression(pattern)
+    except BadPattern as error:
+        raise UsageError(f"the pattern {shown(pattern)} cannot be used: {error}") from None
+    return Matcher(pattern, lambda event: holds(_payload(event)))
+
+
+def _of_successes(event: str, matcher: Matcher) -> Matcher:
+    """Post hooks do not see a call that failed."""
+    if event != "PostToolUse":
+        return matcher
+    text = ", ".join(filter(None, (matcher.text, "the tool succeeded")))
+    return Matcher(text, lambda event: _succeeded(event) and matcher.test(event))
+
+
+def _succeeded(event: Event) -> bool:
+    return event.payload.get("tool_error") is None
+
+
+# -- the manifest
+
+
+def claims(document: Any) -> bool:
+    """A list of hooks with a handler each."""
+    hooks = document.get("hooks") if isinstance(document, dict) else None
+    return isinstance(hooks, list) and any(isinstance(entry, dict) and "handler" in entry for entry in hooks)
+
+
+def read(
+    document: Any, file: str, *, root: str | None = None, environ: Mapping[str, str], level: Level = "project"
+) -> Loaded:
+    entries = Entries(file)
+    if not isinstance(document, dict):
+        raise ConfigError(f"must hold tables, not {kind_of(document)}", file=file)
+    listed = document.get("hooks", [])
+    if not isinstance(listed, list):
+        raise ConfigError(f"hooks must be a list: write [[hooks]], not {shown(listed)}", file=file, pointer="/hooks")
+    if not listed:
+        entries.note("", "has no [[hooks]], so it configures nothing")
+    exports = _exports(entries, document)
+    base = os.path.abspath(root or os.path.dirname(file) or ".")
+    hooks = []
+    for pointer, entry in entries.objects("/hooks", listed):
+        made = _manifest_hook(entries, pointer, entry, base, exports)
+        if made is not None:
+            hooks.append(made)
+    return Loaded(tuple(hooks), tuple(entries.notices))
+
+
+def _exports(entries: Entries, document: dict[str, Any]) -> dict[str, str]:
+    """Module name -> file, as `[exports]` has it."""
+    table = document.get("exports", {})
+    if isinstance(table, dict) and all(isinstance(path, str) for path in table.values()):
+        return table
+    entries.note("/exports", f"must map names of modules to files, not {shown(table)}; ignored")
+    return {}
+
+
+def _manifest_hook(
+    entries: Entries, pointer: str, entry: dict[str, Any], base: str, exports: dict[str, str]
+) -> Hook | None:
+    """The hook of one entry; nothing of it is imported yet."""
+    entries.unknown(entry, pointer, KEYS)
+    event, handler = entries.text(entry, pointer, "event"), entries.text(entry, pointer, "handler")
+    pattern = entry.get("pattern", "*")
+    if event is None or handler is None:
+        return None
+    module, _, function = handler.rpartition("::")
+    if event not in ELSEWHERE and NAME not in (ROWS[event].spellings if event in ROWS else ()):
+        known = [row.name for row in ROWS_OF_HARN]
+        entries.note(f"{pointer}/event", f"no event is called {shown(event)}; skipped{nearest(event, known)}")
+    elif not module or not function:
+        entries.note(f"{pointer}/handler", f"expected <module>::<function>, not {shown(handler)}; skipped")
+    elif not isinstance(pattern, str):
+        entries.note(
+            f"{pointer}/pattern", f"pattern must be a string, not {kind_of(pattern)} {shown(pattern)}; skipped"
+        )
+    else:
+        place = Source(entries.file, pointer)
+        action = Call(handlers.Later(module, function, path=_file(module, base, exports), place=place), handler)
+        if event in ELSEWHERE:
+            return Hook(handler, event, NAME, place, action, barred="no such event here")
+        try:
+            return Hook(handler, event, NAME, place, action, _of_successes(event, _matcher(event, pattern)))
+        except UsageError as error:
+            entries.note(f"{pointer}/pattern", f"{error}; skipped")
+    return None
+
+
+def _file(module: str, base: str, exports: dict[str, str]) -> str | None:
+    """The file of a module: the exported one, or the one beside the manifest; None for a module to be imported."""
+    if module in exports:
+        return os.path.join(base, exports[module])
+    beside = os.path.join(base, *module.split(".")) + ".py"
+    return beside if os.path.isfile(beside) else None
+
+
+# -- the wire
+
+
+def encode(hook: Hook, event: Event) -> dict[str, Any]:
+    return _payload(event)
+
+
+def _payload(event: Event) -> dict[str, Any]:
+    """The payload in Harn's own shape."""
+    given = event.payload
+    payload: dict[str, Any] = {"event": event.name, "session": {"id": event.session_id}}
+    match event.name:
+        case "PreToolUse":
+            payload["tool"] = {"name": given["tool_name"], "args": given["tool_input"]}
+        case "PostToolUse":
+            payload["tool"] = {"name": given["tool_name"], "args": given["tool_input"]}
+            output = given.get("tool_output")
+            payload["result"] = {"text": "" if output is None else text(output)}
+        case "PermissionAsked" | "PermissionReplied":
+            payload["tool"] = {"name": given["tool_name"], "args": given["tool_input"]}
+            payload |= {key: given.get(key, "") for key in ROWS[event.name].fields[2:]}
+        case _ if ROWS[event.name].surface == "step":
+            payload |= _step_payload(given)
+        case _:
+            payload |= {"session_id": event.session_id} if event.name == "PostTurn" else {}
+            payload |= DEFAULTS.get(event.name, {}) | given
+            if event.name == "SessionEnd":
+                payload["final_status"] = payload["final_status"] or "done"
+    return payload
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"task": "", "system": ""},
+    "SessionEnd": {"final_status": "done", "stop_reason": "", "iterations": 0},
+    "SessionError": {"final_status": "error", "stop_reason": "", "error": None},
+    "UserPromptSubmit": {"system": ""},
+    "FileEdited": {"metadata": None},
+    "PreFinish": {"return_value": None, "unsettled": {}, "has_on_finish": False},
+    "OnUnsettledDetected": {"unsettled": {}},
+    "PostFinish": {"return_value": None, "unsettled": {}},
+}
+
+
+def _step_payload(given: dict[str, Any]) -> dict[str, Any]:
+    persona, step = given.get("persona") or "", given.get("step")
+    payload = {"persona": persona} | {key: value for key, value in given.items() if key not in ("persona", "step")}
+    if not isinstance(step, dict):
+        return payload
+    name = step.get("name", "")
+    return payload | {
+        "target": f"{persona}.{name}" if persona else name,
+        "step": {"name": name, "function": step.get("function", name), "args": step.get("args", [])},
+    }
+
+
+def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
+    if outcome.status == "raised":
+        if event.name in SWALLOWED:
+            return Verdict(failed=outcome.error)
+        raise HookError(hook.name, event.name, outcome.error) from outcome.exception
+    try:
+        return answered(hook, event, outcome.value, ROWS[event.name].surface)
+    except HookError as error:
+        if event.name in SWALLOWED:
+            return Verdict(failed=str(error).removeprefix(f"{hook.name} on {event.name}: "))
+        raise
+
+
+def about(hook: Hook) -> About:
+    """A handler's docstring says what it is for."""
+    return About(text=handlers.doc(getattr(hook.action, "handler", None)))

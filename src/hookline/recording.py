@@ -1,0 +1,83 @@
+"""What the engine puts on the tape of each step: for every dialect the same kinds, in the same order.
+
+    event, hook_skipped*, then for each hook hook_call, hook_returned, its system_reminders, hook_vetoed?, then ruling
+
+A handler that raised has a `hook_raised` in the place of `hook_returned`. Every record of a hook names the hook,
+its dialect, its source and the digest of the file it came from, and a call has all that a replay needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from hookline.dialects import dialect
+from hookline.events import ROWS
+from hookline.model import Command, Event, Hook, Job, OnFailure, Outcome, Report, Ruling, Verdict
+
+
+class Tape(Protocol):
+    """Where every step is written before the next one happens."""
+
+    def append(self, kind: str, data: dict[str, Any]) -> None: ...
+
+
+def happened(tape: Tape, event: Event) -> None:
+    tape.append("event", event.to_dict())
+
+
+def skipped(tape: Tape, hook: Hook, event: Event, reason: str) -> None:
+    tape.append("hook_skipped", {**_named(hook, event), "reason": reason})
+
+
+def called(tape: Tape, job: Job, event: Event, on_failure: OnFailure | None) -> None:
+    hook = job.hook
+    insists = hook.on_failure or on_failure
+    facts: dict[str, Any] = {"timeout": hook.action.timeout} if isinstance(hook.action, Command) else {}
+    facts |= {"on_failure": insists} if insists and not hook.background else {}
+    facts |= {"background": True} if hook.background else {}
+    surface = ROWS[event.name].surface
+    tape.append("hook_call", {**_named(hook, event), "surface": surface, "payload": job.payload, **facts})
+
+
+def returned(tape: Tape, hook: Hook, event: Event, outcome: Outcome, report: Report, verdict: Verdict) -> None:
+    named = _named(hook, event) | ({"background": True} if hook.background else {})
+    if outcome.status == "raised":
+        tape.append("hook_raised", {**named, "error": outcome.error, "duration_ms": outcome.duration_ms})
+    else:
+        silent = dialect(hook.dialect).SILENT if report.decision == "none" else report.decision
+        result = report.status if report.status != "ran" else verdict.result or silent
+        data = {**named, "result": result, "raw": outcome.raw(), "duration_ms": outcome.duration_ms}
+        tape.append("hook_returned", data)
+    for reminder in verdict.reminders:
+        tape.append("system_reminder", {"reminder": reminder})
+    if verdict.decision == "deny" or (verdict.decision != "none" and verdict.result.startswith("decision_")):
+        decision = None if verdict.result == "block" else verdict.decision
+        tape.append("hook_vetoed", {**named, "reason": verdict.reason, "decision": decision})
+
+
+def raised(tape: Tape, hook: Hook, event: Event, outcome: Outcome, error: Exception) -> None:
+    """A handler's mistake that the host gets to hear of: there is no ruling after it."""
+    text = outcome.error or f"{error}"
+    data = {**_named(hook, event), "error": text, "duration_ms": outcome.duration_ms}
+    if outcome.status == "returned":
+        data["raw"] = _shown(outcome.value)
+    tape.append("hook_raised", data)
+
+
+def ruled(tape: Tape, ruling: Ruling) -> None:
+    tape.append("ruling", ruling.to_dict())
+
+
+def _named(hook: Hook, event: Event) -> dict[str, Any]:
+    named = {"event": event.name, "handler": hook.name, "dialect": hook.dialect, "source": str(hook.source)}
+    return named | ({"digest": str(hook.digest)} if hook.digest else {})
+
+
+def _shown(value: Any) -> Any:
+    """A value nobody could read, as far as the tape can hold it."""
+    import msgspec
+
+    try:
+        return msgspec.json.decode(msgspec.json.encode(value))
+    except (TypeError, ValueError, UnicodeError, RecursionError):
+        return repr(value)[:1000]

@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen.b
+printf '%s\n' '{"hookSpecificOutput": {"hookEventName": "AfterAgent", "clearContext": false}}'

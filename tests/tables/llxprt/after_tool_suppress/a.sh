@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen.a
+printf '%s\n' '{"suppressOutput": true}'

@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen.b
+printf '%s\n' '{"suppressOutput": false}'

@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '%s\n' '{"systemMessage": "run the formatter"}'

@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen.d
+printf '%s\n' 'text'

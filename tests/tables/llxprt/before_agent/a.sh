@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '%s\n' '{"systemMessage": "m", "hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "today is Monday"}}'

@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '%s\n' '{"hookSpecificOutput": {"hookEventName": "BeforeModel", "llm_request": {"config": {"temperature": 1}}}}'

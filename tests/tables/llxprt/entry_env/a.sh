@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+echo "$GREETING $CLAUDE_PROJECT_DIR"

@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+echo "$LLXPRT_PROJECT_DIR $1 $2 $(pwd -P)"

@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '%s\n' 'disk full' >&2
+exit 1

@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '%s\n' 'text'
+exit 1

@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '%s\n' 'not there' >&2
+exit 2

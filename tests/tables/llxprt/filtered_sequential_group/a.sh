@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen.a
+touch met.a; n=0; while [ ! -e met.b ] && [ $n -lt 300 ]; do sleep 0.02; n=$((n+1)); done; [ -e met.b ] || exit 9

@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen.b
+printf '%s\n' 'two' >&2
+exit 1

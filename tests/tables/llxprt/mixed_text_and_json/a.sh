@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '%s\n' 'checking
+{"decision": "deny"}'

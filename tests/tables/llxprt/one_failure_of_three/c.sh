@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen.c
+printf '%s\n' '{"systemMessage": "m"}'

@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '%s\n' '{"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"path": "b"}}}'
+exit 1

@@ -1,0 +1,3 @@
+#!/bin/sh
+exec <&-
+printf '%s\n' '{"decision": "deny", "reason": "no"}'
