@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hookline.errors import (
+        BadAnswer,
         ConfigError,
         Divergence,
         HookDenied,
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
         TapeError,
         UsageError,
     )
-    from hookline.hooks import Hooks
+    from hookline.hooks import Hooks, discover
     from hookline.model import Event, Hook, Notice, Outcome, Report, Ruling, Source, Verdict
     from hookline.planning import Plan
+    from hookline.registering import Registration
     from hookline.tape import Tape
+    from hookline.verdicts import allow, ask, context, deny, halt, remind, rewrite
 
 _HOMES = {
     "hookline.errors": (
+        "BadAnswer",
         "ConfigError",
         "Divergence",
         "HookDenied",
@@ -37,14 +41,18 @@ _HOMES = {
         "TapeError",
         "UsageError",
     ),
-    "hookline.hooks": ("Hooks",),
+    "hookline.hooks": ("Hooks", "discover"),
     "hookline.model": ("Event", "Hook", "Notice", "Outcome", "Report", "Ruling", "Source", "Verdict"),
     "hookline.planning": ("Plan",),
+    "hookline.registering": ("Registration",),
     "hookline.tape": ("Tape",),
+    "hookline.verdicts": ("allow", "ask", "context", "deny", "halt", "remind", "rewrite"),
 }
+_MODULES = frozenset({"llm", "receipts", "reminders", "tape", "translators"})
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "BadAnswer",
     "ConfigError",
     "Divergence",
     "Event",
@@ -56,6 +64,7 @@ __all__ = [
     "Notice",
     "Outcome",
     "Plan",
+    "Registration",
     "Report",
     "Ruling",
     "Source",
@@ -63,6 +72,14 @@ __all__ = [
     "TapeError",
     "UsageError",
     "Verdict",
+    "allow",
+    "ask",
+    "context",
+    "deny",
+    "discover",
+    "halt",
+    "remind",
+    "rewrite",
 ]
 
 
@@ -74,6 +91,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("hookline")
+    if name in _MODULES:
+        return import_module(f"hookline.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'hookline' has no attribute {name!r}")
     return getattr(import_module(_HOME_OF[name]), name)

@@ -4,27 +4,48 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
 from hookline import engine, waiting
-from hookline.background import Background
+from hookline.background import Background, complain
 from hookline.dialects import dialect as dialect_named
 from hookline.dialects import recognised
+from hookline.engine import Keep
 from hookline.errors import ConfigError, UsageError
-from hookline.events import checked, find
-from hookline.model import BASE_FIELDS, Event, Hook, Job, Notice, OnFailure, Report, Ruling, compact
-from hookline.planning import Entry, Plan, plan
+from hookline.events import Row, check, find
+from hookline.handlers import Later
+from hookline.model import (
+    BASE_FIELDS,
+    Call,
+    Digest,
+    Event,
+    Hook,
+    Job,
+    Level,
+    Loaded,
+    Notice,
+    OnFailure,
+    Report,
+    Ruling,
+    compact,
+)
+from hookline.planning import Entry, Plan, planned
 from hookline.reading import parse, read_bytes
+from hookline.registering import Registering
 from hookline.registry import Registry
 from hookline.tape import Tape, iso
 from hookline.wording import kind_of, shown
 
+if TYPE_CHECKING:
+    from hookline.session import Session
 
-class Hooks:
+
+class Hooks(Registering):
     """An ordered set of hooks, of any dialects, that events are fired at. Safe to share between threads.
 
     `on_failure` says what a failing hook comes to: None lets the operation go on (and the ruling
@@ -38,15 +59,16 @@ class Hooks:
         on_failure: OnFailure | None = None,
         on_background: Callable[[Report], None] | None = None,
         clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         self.on_failure = _checked_on_failure(on_failure)
         self.on_background = on_background
         self._clock = clock
+        self._new_id = new_id
         self._environ = os.environ if environ is None else environ
         self._registry = Registry()
         self._background = Background()
-        self._notices: tuple[Notice, ...] = ()
 
     def __iter__(self) -> Iterator[Hook]:
         return iter(self._registry)
@@ -57,7 +79,7 @@ class Hooks:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What was noticed while loading."""
-        return self._notices
+        return self._registry.notices
 
     def load(
         self,
@@ -67,56 +89,145 @@ class Hooks:
         strict: bool = False,
         root: str | os.PathLike[str] | None = None,
         on_failure: OnFailure | None = None,
+        level: Level = "project",
     ) -> list[Hook]:
         """Add the hooks of a configuration file; they are returned.
 
         The dialect is recognised from the content where it is not named. A bad entry is a notice and
         the rest loads; `strict` raises a ConfigError instead. `root` is the directory that relative
-        paths in the file belong to, where its dialect has such a thing.
+        paths in the file belong to, where its dialect has such a thing; `level` says whose file it is,
+        where its dialect orders hooks by that.
         """
         file = os.fspath(path)
         speaks = dialect_named(dialect) if dialect is not None else None
-        document = parse(read_bytes(file), file, speaks.FORMAT if speaks else None)
+        data = read_bytes(file)
+        document = parse(data, file, speaks.FORMAT if speaks else None)
         speaks = speaks or recognised(document, file)
-        loaded = speaks.read(document, file, root=os.fspath(root) if root is not None else None, environ=self._environ)
+        base = os.fspath(root) if root is not None else None
+        loaded = speaks.read(document, file, root=base, environ=self._environ, level=level)
         if strict and loaded.notices:
             raise ConfigError("\n".join(map(str, loaded.notices)))
-        default = _checked_on_failure(on_failure)
-        hooks = (
-            [replace(h, on_failure=h.on_failure or default) for h in loaded.hooks] if default else list(loaded.hooks)
-        )
-        self._registry.add(hooks)
-        self._notices += loaded.notices
+        for hook in loaded.hooks:  # whoever names a file trusts it: its handlers are imported, and missed, now
+            if isinstance(hook.action, Call) and isinstance(hook.action.handler, Later) and not hook.barred:
+                hook.action.handler.load()
+        return self._add(loaded, speaks.NAME, file, data, _checked_on_failure(on_failure))
+
+    def discover(self, cwd: str | os.PathLike[str] = ".") -> list[Hook]:
+        """Add the hooks this project and this user have; they are returned.
+
+        A project's own hooks that nobody trusted yet are among them, barred. A file that cannot be read
+        is a notice, and the rest loads.
+        """
+        from hookline.discovery import discovered  # most hosts name their files
+
+        discovery = discovered(os.fspath(cwd), self._environ)
+        self._registry.add((), notices=discovery.notices)
+        return [
+            hook
+            for found in discovery.findings
+            if found.loaded
+            for hook in self._add(found.loaded, found.place.dialect, found.path, found.data)
+        ]
+
+    def _add(
+        self, loaded: Loaded, dialect: str, file: str, data: bytes, on_failure: OnFailure | None = None
+    ) -> list[Hook]:
+        digest = Digest(data)
+        hooks = [replace(hook, digest=digest, on_failure=hook.on_failure or on_failure) for hook in loaded.hooks]
+        disabled = {(dialect, name): f"disabled by {file}" for name in loaded.disabled}
+        self._registry.add(hooks, disabled, loaded.notices)
         return hooks
 
-    def fire(self, event: str, /, *, tape: Tape | None = None, **payload: Any) -> Ruling:
-        """Fire an event; the ruling says what the hooks ask for. A hook process never makes this raise."""
-        happened, planned = self._planned(event, payload, tape)
-        ruling = waiting.block(engine.fire(happened, planned, tape=tape, on_failure=self.on_failure))
+    def fire(self, event: str, /, *, tape: Tape | None = None, keep: Keep | None = None, **payload: Any) -> Ruling:
+        """Fire an event; the ruling says what the hooks ask for. A hook process never makes this raise.
+
+        `keep` is how a session takes over each reminder.
+        """
+        row, base = _understood(event, payload)
+        if tape is None and not self._registry.of(row.name):
+            return Ruling(row.name)  # nobody listens: nothing is built
+        happened, planned = self._planned(row.name, payload, base, tape)
+        ruling = waiting.block(engine.fire(happened, planned, tape=tape, on_failure=self.on_failure, keep=keep))
         return self._left_behind(ruling, happened, planned, tape)
 
-    async def fire_async(self, event: str, /, *, tape: Tape | None = None, **payload: Any) -> Ruling:
+    async def fire_async(
+        self, event: str, /, *, tape: Tape | None = None, keep: Keep | None = None, **payload: Any
+    ) -> Ruling:
         """The same for async hosts: the event loop goes on while hooks run."""
-        happened, planned = self._planned(event, payload, tape)
-        ruling = await waiting.on_loop(engine.fire(happened, planned, tape=tape, on_failure=self.on_failure))
+        row, base = _understood(event, payload)
+        if tape is None and not self._registry.of(row.name):
+            return Ruling(row.name)
+        happened, planned = self._planned(row.name, payload, base, tape)
+        steps = engine.fire(happened, planned, tape=tape, on_failure=self.on_failure, keep=keep)
+        ruling = await waiting.on_loop(steps)
         return self._left_behind(ruling, happened, planned, tape)
+
+    def session(
+        self,
+        id: str | None = None,  # noqa: A002  (it is what everybody calls it)
+        cwd: str | os.PathLike[str] = ".",
+        tape: str | os.PathLike[str] | None = None,
+        approve: Callable[..., Any] | None = None,
+        *,
+        allow: Iterable[str] | None = None,
+        deny: Iterable[str] = (),
+        source: str = "startup",
+        task: str = "",
+        system: str = "",
+        replay: str | os.PathLike[str] | None = None,
+    ) -> Session:
+        """One run of an agent: `with hooks.session(tape="s1.jsonl", approve=ask_a_person) as s:`.
+
+        `approve(ask)` is asked where a hook or the policy wants a person; `allow` and `deny` are globs on the
+        names of tools. An existing tape is continued.
+
+        With `replay` the calls are answered from that tape: no hook, tool, model or approver is called, all
+        other options are the recorded ones, and `tape` gets a copy.
+        """
+        from hookline.permissions import Policy
+        from hookline.session import Session
+
+        if replay is not None:
+            from hookline.replay import Player
+
+            return Player(os.fspath(replay), tape).session(self)
+        return Session(
+            self,
+            id=id if id is not None else self.new_id(),
+            cwd=_absolute(os.fspath(cwd)),
+            tape=None if tape is None else Tape(os.fspath(tape), clock=self._clock),
+            approve=approve,
+            policy=Policy(allow, deny),
+            opening={"source": source, "task": task, "system": system},
+        )
+
+    def new_id(self) -> str:
+        """A made-up session id."""
+        if self._new_id is not None:
+            return self._new_id()
+        from uuid import uuid4
+
+        return str(uuid4())
 
     def explain(self, event: str, /, **payload: Any) -> Plan:
         """What firing this event would do: every hook considered, in order, and why. Runs nothing."""
-        return self._planned(event, payload, None)[1]
+        row, base = _understood(event, payload)
+        return self._planned(row.name, payload, base, None)[1]
 
     def wait(self, session_id: str | None = None) -> None:
         """Wait for background hooks (of one session, or all); each has its own timeout."""
         self._background.wait(session_id)
 
-    def _planned(self, name: str, payload: dict[str, Any], tape: Tape | None) -> tuple[Event, Plan]:
-        row = find(name)
-        base = {key: _base_field(key, payload.pop(key)) for key in BASE_FIELDS if key in payload}
-        base["cwd"] = _absolute(base.get("cwd", "."))
-        base.setdefault("timestamp", iso(self._clock()))
-        base.setdefault("transcript_path", tape.path if tape else "")
-        event = Event(row.name, checked(row, payload), **base)
-        return event, plan(self._registry.of(row.name), event)
+    def _planned(
+        self, name: str, payload: dict[str, Any], base: dict[str, str], tape: Tape | None
+    ) -> tuple[Event, Plan]:
+        base["cwd"] = _absolute(base.get("cwd", ""))
+        if "timestamp" not in base:
+            base["timestamp"] = iso(self._clock())
+        if tape and "transcript_path" not in base:
+            base["transcript_path"] = tape.path
+        event = Event(name, payload, **base)
+        return event, planned(self._registry.of(name), event)
 
     def _left_behind(self, ruling: Ruling, event: Event, planned: Plan, tape: Tape | None) -> Ruling:
         """Hand the background hooks over. Their payloads are made now: the host may change its values meanwhile."""
@@ -130,27 +241,63 @@ class Hooks:
         return _too_many(ruling, entries)
 
     def _forgotten(self, jobs: list[Job], event: Event, tape: Tape | None) -> None:
-        for report in waiting.block(engine.fire_and_forget(jobs, event, tape=tape)):
-            if self.on_background:
+        waiting.block(engine.fire_and_forget(jobs, event, tape=tape, tell=self._tell))
+
+    def _tell(self, report: Report) -> None:
+        if self.on_background:
+            try:
                 self.on_background(report)
+            except Exception:  # noqa: BLE001  (the hooks behind it must still run)
+                complain()
 
 
-def _too_many(ruling: Ruling, entries: list[Entry]) -> Ruling:
+def discover(
+    cwd: str | os.PathLike[str] = ".",
+    *,
+    on_failure: OnFailure | None = None,
+    on_background: Callable[[Report], None] | None = None,
+    clock: Callable[[], float] = time.time,
+    environ: Mapping[str, str] | None = None,
+) -> Hooks:
+    """The hooks this project and this user have, with trust applied. `environ` says where the user's files are."""
+    hooks = Hooks(on_failure=on_failure, on_background=on_background, clock=clock, environ=environ)
+    hooks.discover(cwd)
+    return hooks
+
+
+def _too_many(ruling: Ruling, entries: Sequence[Entry]) -> Ruling:
     why = "too many background hooks are waiting"
-    dropped = {str(entry.hook.source) for entry in entries}
     hooks = tuple(
-        replace(report, status="skipped", skipped=why) if report.source in dropped else report
+        replace(report, status="skipped", skipped=why) if report.status == "background" else report
         for report in ruling.hooks
     )
     notices = tuple(Notice(f"{entry.hook.name} was not run: {why}", entry.hook.source) for entry in entries)
     return replace(ruling, hooks=hooks, notices=ruling.notices + notices)
 
 
+def _understood(name: str, payload: dict[str, Any]) -> tuple[Row, dict[str, str]]:
+    """Which event is meant, and its base fields, which leave the payload. A mistake of the caller raises here."""
+    row, base = find(name), {}
+    for key in BASE_FIELDS:
+        if key in payload:
+            value = payload.pop(key)
+            base[key] = value if value.__class__ is str else _base_field(key, value)
+    check(row, payload)
+    return row, base
+
+
+@lru_cache(maxsize=64)  # an agent works in the same few directories all the time
+def _normal(path: str) -> str:
+    return os.path.normpath(path)
+
+
 def _absolute(path: str) -> str:
+    if path.startswith("/"):
+        return _normal(path)
     try:
-        return os.path.abspath(path)
+        return os.path.abspath(path) if path else os.getcwd()
     except OSError:  # our own directory is gone; what has to start there will say so
-        return path
+        return path or "."
 
 
 def _base_field(name: str, value: Any) -> str:

@@ -6,6 +6,7 @@ configuration. Never 2 by accident: hosts read it as a denial.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -19,11 +20,15 @@ VERBS = {
     "fire": ("hookline.cli.fire", "fire an event at your hooks and print the ruling"),
     "explain": ("hookline.cli.explain", "say what would run for an event, in which order, and what would not and why"),
     "list": ("hookline.cli.list", "list the hooks of your configurations"),
+    "trust": ("hookline.cli.trust", "show what this project's hooks would run, and let them"),
     "events": ("hookline.cli.events", "list every event, its payload and its name in each dialect"),
 }
 
 GO_ON, DENIED, ASK, HALTED = 0, 2, 3, 4
 USAGE, BAD_DATA, BUG, BAD_CONFIG, INTERRUPTED = 64, 65, 70, 78, 130
+
+GARBAGE = 100_000
+"""Objects a short command makes before it is worth looking for garbage among them."""
 
 INTRODUCTION = """\
 hookline runs the lifecycle hooks of AI agents: hooks written for The Harness and Goose,
@@ -35,6 +40,7 @@ usage: hookline VERB [...]
 
 Try:
   hookline events
+  hookline list --where
   hookline list --config settings.json
   hookline explain PreToolUse --config settings.json --payload '{{"tool_name":"Bash","tool_input":{{}}}}'
   hookline fire PreToolUse --config settings.json --payload '{{"tool_name":"Bash","tool_input":{{"command":"ls"}}}}'
@@ -45,8 +51,17 @@ Try:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a verb; the exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    """Run a verb; the exit code. Without `argv` the process is ours, and ends with it."""
+    if argv is not None:
+        return _main(list(argv))
+    gc.set_threshold(GARBAGE)
+    try:
+        return _main(sys.argv[1:])
+    finally:
+        gc.freeze()  # Python would look through everything once more before it ends
+
+
+def _main(words: list[str]) -> int:
     try:
         code = _dispatch(words)
         sys.stdout.flush()

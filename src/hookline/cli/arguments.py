@@ -15,6 +15,17 @@ from hookline.events import find
 from hookline.hooks import Hooks
 from hookline.wording import kind_of, shown
 
+SYNONYMS = {
+    "tool_arguments": "tool_input",
+    "tool_result": "tool_output",
+    "tool_response": "tool_output",
+    "prompt_text": "prompt",
+    "prompt_response": "response",
+    "last_assistant_message": "response",
+    "mcp_context": "mcp",
+}
+"""What the payloads of the dialects call a field, and what we call it."""
+
 
 class Parser(argparse.ArgumentParser):
     """argparse, except that a usage error is ours to report: argparse would exit with 2, which means denied."""
@@ -23,12 +34,29 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}\n{self.format_usage().rstrip()}\n`{self.prog} --help` shows examples")
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal. argparse would import half the library to learn that, before anybody asks for help."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    named = os.environ.get("COLUMNS", "")
+    if named.isdecimal() and int(named) > 0:
+        return int(named)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else 1).columns or 80
+    except (ValueError, OSError):
+        return 80
+
+
 def parser(verb: str, summary: str, examples: str) -> Parser:
     return Parser(
         prog=f"hookline {verb}",
         description=summary[0].upper() + summary[1:] + ".",
         epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
 
@@ -41,7 +69,8 @@ def add_configs(to: Parser) -> None:
         default=[],
         metavar="[DIALECT=]PATH",
         help=f"a configuration file; may be given many times. DIALECT is one of {', '.join(DIALECTS)}, "
-        "and is recognised from the content where it is left out",
+        "and is recognised from the content where it is left out. Without any, the files of this project and "
+        "of this user are found (`hookline list --where`)",
     )
     to.add_argument("--root", metavar="DIR", help="the directory that relative hook paths of The Harness belong to")
 
@@ -64,10 +93,12 @@ def add_json(to: Parser) -> None:
     to.add_argument("--json", action="store_true", help="print exactly one JSON object")
 
 
-def loaded(arguments: argparse.Namespace, hooks: Hooks) -> Hooks:
-    """The hooks of every --config, in the order given."""
+def loaded(arguments: argparse.Namespace, hooks: Hooks, cwd: str | None = None) -> Hooks:
+    """The hooks of every --config, in the order given; without one, those the project and the user have."""
     if not arguments.config:
-        raise UsageError("name at least one configuration: --config [DIALECT=]PATH")
+        if arguments.root is not None:
+            raise UsageError("--root goes with --config: the files that are found have their own roots")
+        hooks.discover(cwd or ".")
     for named in arguments.config:
         dialect, path = _split(named)
         hooks.load(path, dialect, root=arguments.root)
@@ -86,7 +117,7 @@ def _split(named: str) -> tuple[str | None, str]:
 
 def payload(arguments: argparse.Namespace) -> dict[str, Any]:
     """The fields of the event: --payload, --cwd and --session together."""
-    given = _document(arguments.payload)
+    given = _in_our_words(_document(arguments.payload))
     _same_event(given, arguments.event)
     if arguments.cwd is not None:
         if not os.path.isdir(arguments.cwd):
@@ -122,6 +153,15 @@ def _document(text: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise UsageError(f"{where} must be a JSON object, not {kind_of(document)}: {shown(document)}")
     return document
+
+
+def _in_our_words(given: dict[str, Any]) -> dict[str, Any]:
+    """People paste the payloads their hooks get; a field that a dialect calls otherwise is taken for ours."""
+    named = {SYNONYMS.get(name, name): value for name, value in given.items() if SYNONYMS.get(name, name) not in given}
+    named |= {name: value for name, value in given.items() if name not in SYNONYMS}
+    if named.get("session_id", "") is None:
+        del named["session_id"]
+    return named
 
 
 def _same_event(given: dict[str, Any], event: str) -> None:

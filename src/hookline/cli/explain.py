@@ -13,6 +13,7 @@ from hookline.model import compact
 
 EXAMPLES = """\
 examples:
+  hookline explain SessionStart
   hookline explain PreToolUse --config settings.json --payload '{"tool_name":"Bash","tool_input":{}}'
   hookline explain session_start --config goose=config.yaml --json"""
 
@@ -25,8 +26,9 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    hooks = loaded(arguments, Hooks())
-    plan = hooks.explain(arguments.event, **payload(arguments))
+    fields = payload(arguments)
+    hooks = loaded(arguments, Hooks(), fields.get("cwd"))
+    plan = hooks.explain(arguments.event, **fields)
     headers = [notice for entry in plan.entries for notice in dialect(entry.hook.dialect).about(entry.hook).notices]
     notices = [*hooks.notices, *headers]
     if arguments.json:

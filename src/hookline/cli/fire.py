@@ -15,7 +15,7 @@ from hookline.tape import Tape
 
 EXAMPLES = """\
 examples:
-  hookline fire SessionStart --config settings.json
+  hookline fire SessionStart
   hookline fire PreToolUse --config harness=settings.json --config goose=config.yaml \\
       --payload '{"tool_name":"Bash","tool_input":{"command":"rm -rf /"}}'
   hookline fire prompt_submit --config config.yaml --payload @prompt.json --json
@@ -38,8 +38,8 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     ended: list[Report] = []
-    hooks = loaded(arguments, Hooks(on_failure=arguments.on_failure, on_background=ended.append))
     fields = payload(arguments)
+    hooks = loaded(arguments, Hooks(on_failure=arguments.on_failure, on_background=ended.append), fields.get("cwd"))
     tape = Tape(arguments.tape) if arguments.tape else None
     try:
         ruling = hooks.fire(arguments.event, tape=tape, **fields)
@@ -60,9 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def with_background(ruling: Ruling, ended: list[Report]) -> Ruling:
     """The call has waited for its background hooks, so it can say what became of them."""
-    by_place = {(report.hook, report.source): report for report in ended}
-    hooks = tuple(by_place.get((r.hook, r.source), r) if r.status == "background" else r for r in ruling.hooks)
-    failed = [r for r in by_place.values() if r.status != "ran"]
+    in_order = iter(ended)  # they run in plan order, one after another
+    hooks = tuple(next(in_order, r) if r.status == "background" else r for r in ruling.hooks)
+    failed = [r for r in ended if r.status != "ran"]
     notices = tuple(Notice(f"{r.hook} {r.error}, in the background", _source(r)) for r in failed)
     return replace(ruling, hooks=hooks, healthy=ruling.healthy and not failed, notices=ruling.notices + notices)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from hookline.cli import GO_ON, VERBS
 from hookline.cli.arguments import Parser, add_configs, add_json, loaded
 from hookline.cli.arguments import parser as new_parser
 from hookline.dialects import dialect
+from hookline.errors import UsageError
 from hookline.hooks import Hooks
 from hookline.model import About, Hook, compact
 
 EXAMPLES = """\
 examples:
+  hookline list
+  hookline list --where
   hookline list --config settings.json
   hookline list --config harness=settings.json --config goose=config.yaml --json"""
 
@@ -20,11 +24,16 @@ examples:
 def parser() -> Parser:
     made = new_parser("list", VERBS["list"][1], EXAMPLES)
     add_configs(made)
+    made.add_argument(
+        "--where", action="store_true", help="list the places where files are looked for, and what was found there"
+    )
     add_json(made)
     return made
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.where:
+        return _where(arguments)
     hooks = loaded(arguments, Hooks())
     described = [(hook, dialect(hook.dialect).about(hook)) for hook in hooks]
     notices = [*hooks.notices, *(notice for _, about in described for notice in about.notices)]
@@ -34,7 +43,23 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         from hookline.cli.show import show_hooks
 
-        show_hooks(described, notices)
+        show_hooks(described, notices, found=not arguments.config)
+    return GO_ON
+
+
+def _where(arguments: argparse.Namespace) -> int:
+    from hookline.discovery import discovered
+
+    if arguments.config:
+        raise UsageError("--where is about the files that are found, so it does not go with --config")
+    discovery = discovered(".", os.environ)
+    if arguments.json:
+        places = [finding.to_dict() for finding in discovery.findings]
+        print(compact({"project": discovery.project, "places": places}).decode())
+    else:
+        from hookline.cli.show import show_places
+
+        show_places(discovery.project, [finding.to_dict() for finding in discovery.findings])
     return GO_ON
 
 
@@ -44,8 +69,7 @@ def _row(hook: Hook, about: About) -> dict[str, object]:
         "event": hook.event,
         "dialect": hook.dialect,
         "source": str(hook.source),
-        "argv": list(hook.action.argv),
-        "timeout": hook.action.timeout,
+        **hook.action.to_dict(),
         "matcher": hook.matcher.text,
         "background": hook.background,
         "title": about.title,

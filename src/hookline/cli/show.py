@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from hookline.events import Row
-from hookline.model import About, Hook, Notice, Report, Ruling
+from hookline.model import About, Command, Hook, Notice, Report, Ruling
 from hookline.planning import Entry, Plan
+from hookline.shellwords import roles
 from hookline.wording import harmless, seconds
 
 STYLES = {
@@ -27,8 +30,14 @@ STYLES = {
 LONGEST_CELL = 400
 
 
+class _Screen(Console):
+    def on_broken_pipe(self) -> None:
+        """Whoever reads went away: what exit code that is, `main` decides."""
+        raise  # noqa: PLE0704  (rich calls this while it handles the BrokenPipeError)
+
+
 def _console() -> Console:
-    return Console(highlight=False, soft_wrap=False)
+    return _Screen(highlight=False, soft_wrap=False)
 
 
 def _text(value: object, style: str = "") -> Text:
@@ -97,7 +106,7 @@ def _sentence(ruling: Ruling) -> Text:
     reason = ruling.halt.reason if ruling.halt and ruling.decision != "deny" else ruling.reason
     sentence = Text(words, style=style)
     if by and ruling.decision != "none":
-        sentence.append(" by ").append(_text(by, "bold"))
+        sentence.append(", says " if ruling.decision == "ask" and not ruling.halt else " by ").append(_text(by, "bold"))
     sentence.append(": ").append(_text(reason)) if reason else sentence.append(".")
     return sentence if ruling.healthy else sentence.append(" (not all hooks are healthy)", "magenta")
 
@@ -117,7 +126,7 @@ def show_plan(plan: Plan, notices: Sequence[Notice]) -> None:
                 _stacked(entry.hook.name, str(entry.hook.source)),
                 _text(entry.hook.dialect, "dim"),
                 _text(entry.skipped or entry.hook.matcher.text or f"every {plan.event}"),
-                _text(seconds(entry.hook.action.timeout)),
+                _timeout(entry.hook),
             )
         console.print(table)
         console.print()
@@ -135,10 +144,14 @@ def _stacked(first: str, *below: str) -> Text:
     return Text("\n").join([_text(first), *(_text(line, "dim") for line in below if line)])
 
 
+def _timeout(hook: Hook) -> Text:
+    return _text(seconds(hook.action.timeout) if isinstance(hook.action, Command) else "none")
+
+
 # -- list
 
 
-def show_hooks(described: Sequence[tuple[Hook, About]], notices: Sequence[Notice]) -> None:
+def show_hooks(described: Sequence[tuple[Hook, About]], notices: Sequence[Notice], *, found: bool = False) -> None:
     console = _console()
     table = _table("event", "hook", "dialect", "only if", "timeout")
     for hook, about in described:
@@ -148,13 +161,103 @@ def show_hooks(described: Sequence[tuple[Hook, About]], notices: Sequence[Notice
             _stacked(title, hook.barred, about.text, str(hook.source)),
             _text(hook.dialect, "dim"),
             _text(hook.matcher.text),
-            _text(seconds(hook.action.timeout)),
+            _timeout(hook),
         )
     if described:
         console.print(table)
         console.print()
     _show_notices(console, notices)
     console.print(Text(f"{len(described)} hook{'' if len(described) == 1 else 's'}."))
+    if found and not described:
+        console.print(Text("`hookline list --where` shows where they are looked for."))
+
+
+def show_places(project: str | None, places: Sequence[Mapping[str, Any]]) -> None:
+    console = _console()
+    table = _table("dialect", "whose", "place", "found")
+    for row in places:
+        hooks = f"{row['hooks']} hook{'' if row['hooks'] == 1 else 's'}" if row["hooks"] else ""
+        status = "" if row["status"] == "read" and hooks else row["status"]
+        table.add_row(
+            _text(row["dialect"], "dim"),
+            _text(row["level"]),
+            _text(row["path"]),
+            _stacked(", ".join(filter(None, (hooks, status))), row.get("why", "")),
+            style="dim" if row["status"] == "absent" else "",
+        )
+    console.print(table)
+    console.print()
+    console.print(_part("project", project or "none here", "bold"))
+
+
+# -- trust
+
+
+def show_review(review: Mapping[str, Any]) -> None:
+    """Exactly what would run, nothing cut short: what is not shown is not agreed to."""
+    show = partial(_console().print, soft_wrap=True)  # a digest broken in two cannot be compared
+    digests = {row["path"]: row for row in review["scripts"]}
+    show(Text.assemble(("configuration ", "bold"), _whole(review.get("real", review["file"]))))
+    show(_line("dialect", review["dialect"]), _line("sha256", review["digest"]), sep="\n")
+    for name in review.get("disables", ()):
+        show(_line("switches off", name, "yellow"))
+    for hook in review["hooks"]:
+        show()
+        show(Text.assemble((f"  {hook['event']}", "bold"), "  ", _whole(hook["hook"])))
+        if "handler" in hook:
+            show(_line("Python", hook["handler"], "yellow"))
+        argv = hook.get("argv", ())
+        for number, (word, role) in enumerate(zip(argv, roles(argv), strict=True)):
+            text = role == "text"
+            show(_line("shell text" if text else f"argv[{number}]", word, "yellow" if text else ""))
+        for name, value in hook.get("env", {}).items():
+            show(_line("variable", f"{name}={value}"))
+        show(_line("only if", hook.get("matcher", "always")))
+        show(_line("timeout", seconds(hook["timeout"]) if "timeout" in hook else "none"))
+        for path in hook.get("scripts", ()):
+            show(_line("runs", _described(path, digests.get(path))))
+        for caution in hook.get("cautions", ()):
+            show(_line("caution", caution, "yellow"))
+        if "problem" in hook:
+            show(_line("cannot be trusted", hook["problem"], "bold red"))
+    if review.get("changes"):
+        show(Text("\n  since it was trusted:", style="bold"))
+        for change in review["changes"]:
+            show(_line("-", change, "yellow"))
+    show()
+
+
+def _described(path: str, script: Mapping[str, Any] | None) -> str:
+    if script is None:
+        return path
+    real = f" -> {script['real']}" if "real" in script else ""
+    if script["kind"] == "program":
+        return f"{path}{real}, an installed program: what is in it is not covered"
+    bit = "" if script["executable"] else ", not executable"
+    return f"{path}{real}, sha256 {script['digest']}{bit}"
+
+
+def _line(name: str, value: str, style: str = "") -> Text:
+    return Text.assemble((f"    {name}: ", "dim"), _whole(value, style))
+
+
+def _whole(value: str, style: str = "") -> Text:
+    """All of a text, with every sign a terminal would obey, and every line break, made visible."""
+    return Text("".join(c if c.isprintable() else ascii(c)[1:-1] for c in value), style=style)
+
+
+def show_records(rows: Sequence[Mapping[str, Any]], notices: Sequence[str]) -> None:
+    console = _console()
+    table = _table("configuration", "dialect", "hooks", "files", "trusted at")
+    for row in rows:
+        counts = [str(row["hooks"]), str(row["scripts"])]
+        table.add_row(_text(row["file"]), _text(row["dialect"], "dim"), *counts, _text(row["at"]))
+    if rows:
+        console.print(table)
+    for notice in notices:
+        console.print(Text.assemble(("note: ", "yellow"), _text(notice)))
+    if not rows:
+        console.print(Text("Nothing is trusted."))
 
 
 # -- events
