@@ -5,6 +5,8 @@
     ├── ConfigError     a configuration file that cannot be loaded
     ├── HookDenied      a hook refused something that has no other way to say so
     ├── HookError       a Python handler raised
+    │   └── BadAnswer   it answered with a shape its protocol does not know (a UsageError too)
+    ├── RecordedError   what a tool or a model raised when the session being replayed was recorded
     └── TapeError       a tape that cannot be read, written or trusted
         └── Divergence  a replay that did not fit its recording
 
@@ -51,6 +53,14 @@ class HookError(HooklineError):
         super().__init__(f"{hook} on {event}: {message}")
         self.hook = hook
         self.event = event
+
+
+class BadAnswer(HookError, UsageError):
+    """A Python handler answered with a shape its protocol does not know; the message has it, and the known ones."""
+
+
+class RecordedError(HooklineError):
+    """What a tool or a model raised when the session was recorded; the message has the exception in one line."""
 
 
 class TapeError(HooklineError):

@@ -1,0 +1,232 @@
+"""What a Harn handler may answer: one parser for each surface, over one way to unwrap reminders. Pure.
+
+    tool      None, {"deny": why}, {"args": {...}} before; None, text, {"result": ...} after
+    step      None, "Allow", {"deny": why}, {"args": [...]} before; None, "Pass", {"output": ...} after
+    session   None, True, False, {"block": true, "reason": why}, {"decision": "allow|deny|ask", "reason": why}
+
+Everywhere a reminder may come along: {"reminder": {...}, "then": answer}, or the bare {"body": ...}. A dict
+with none of the known keys is no opinion; every other shape is an error that names the known ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from hookline.errors import BadAnswer, UsageError
+from hookline.matching import same
+from hookline.model import NO_OPINION, Decision, Event, Hook, Verdict, compact
+from hookline.reminders import KEYS as REMINDER_KEYS
+from hookline.reminders import reminder
+from hookline.wording import kind_of, shown
+
+DEEPEST = 32
+"""How many answers may stand inside each other's `then`."""
+
+CONTROL = frozenset({"deny", "args", "result", "output", "modify", "block", "decision", "action", "control"})
+"""Keys that make a dict with a `body` something else than a bare reminder."""
+
+WITH_REMINDER = "{'reminder': {'body': text}, 'then': answer}, {'body': text}"
+SHAPES = {
+    "PreToolUse": "None, {'deny': why}, {'args': {...}}",
+    "PostToolUse": "None, text, {'result': value}",
+    "PreStep": "None, 'Allow', {'deny': why}, {'args': [...]}",
+    "PostStep": "None, 'Pass', {'output': value}",
+    "step": "None",
+    "session": "None, True, False, {'block': True, 'reason': why}, "
+    "{'decision': 'allow'|'deny'|'ask', 'reason': why}, a list of reminders",
+}
+"""What is taken where: by event, else by surface."""
+
+EFFECT = "an effect is a reminder such as {'reminder': {'body': text}}, and nothing else"
+DECISIONS: tuple[Decision, ...] = ("allow", "deny", "ask")
+
+
+def answered(hook: Hook, event: Event, value: Any, surface: str) -> Verdict:
+    """What a handler's answer means. Raises BadAnswer for a shape its surface does not know."""
+    if value is None:
+        return NO_OPINION
+    reading = _Reading(hook, event, surface)
+    parse: Callable[[_Reading, Any], Verdict] = {"tool": _tool, "step": _step, "session": _session}[surface]
+    try:
+        verdict = parse(reading, reading.unwrapped(value))
+    except BadAnswer:
+        raise
+    except UsageError as error:  # something in it is no JSON
+        raise reading.wrong(value, str(error)) from None
+    if not reading.reminders and not reading.notices:
+        return verdict
+    return replace(verdict, reminders=tuple(reading.reminders), notices=(*reading.notices, *verdict.notices))
+
+
+class _Reading:
+    """One answer being read: whose it is, and the reminders found in it so far."""
+
+    def __init__(self, hook: Hook, event: Event, surface: str) -> None:
+        self.hook, self.event, self.surface = hook, event, surface
+        self.reminders: list[dict[str, Any]] = []
+        self.notices: list[str] = []
+
+    def unwrapped(self, value: Any) -> Any:
+        """The answer inside its reminders, which are kept."""
+        for _ in range(DEEPEST + 1):
+            if isinstance(value, list | tuple) and self.surface == "session":
+                for effect in value:
+                    self._effect(effect)
+                return None
+            if not isinstance(value, dict):
+                return value
+            for effect in self._listed(value.get("effects")):
+                self._effect(effect)
+            if value.get("reminder") is not None:
+                self._keep(value["reminder"])
+            elif "body" in value and not CONTROL & value.keys():
+                self._keep({key: item for key, item in value.items() if key not in ("then", "effects")})
+            if value.get("then") is None:
+                return value
+            beside = [key for key in value if key in CONTROL and value[key] is not None]
+            self.notices += [f"its {key!r} stands beside 'then', which counts instead: ignored" for key in beside]
+            value = value["then"]
+        raise self.too_deep(value)
+
+    def _listed(self, effects: Any) -> Iterator[Any]:
+        if effects is None:
+            return
+        if self.surface != "session":
+            raise self.wrong(effects, "a list of effects is for session hooks; use 'reminder'")
+        yield from effects if isinstance(effects, list | tuple) else [effects]
+
+    def _effect(self, effect: Any) -> None:
+        """One item of a list of effects: {"reminder": spec}, {"type": "reminder", "spec": spec}, or a bare spec.
+
+        What stands in its `then` is one more. A list of effects decides nothing, so nothing else may be in it.
+        """
+        for _ in range(DEEPEST + 1):
+            if not isinstance(effect, dict) or CONTROL & effect.keys():
+                raise self.wrong(effect, EFFECT)
+            kind = effect.get("type", effect.get("kind"))
+            if kind is not None and str(kind).lower() == "reminder":
+                self._keep(effect.get("spec", effect.get("reminder")))
+            elif "reminder" in effect:
+                self._keep(effect["reminder"])
+            elif "body" in effect:
+                self._keep({key: item for key, item in effect.items() if key != "then"})
+            else:
+                raise self.wrong(effect, EFFECT)
+            effect = effect.get("then")
+            if effect is None:
+                return
+        raise self.too_deep(effect)
+
+    def _keep(self, spec: Any) -> None:
+        try:
+            made = reminder(spec, id="", event=self.event.name)
+        except UsageError as error:
+            raise BadAnswer(self.hook.name, self.event.name, str(error)) from None
+        self.reminders.append({key: value for key, value in made.to_dict().items() if key in REMINDER_KEYS})
+
+    def too_deep(self, value: Any) -> BadAnswer:
+        return self.wrong(value, f"its answers stand inside each other more than {DEEPEST} deep")
+
+    def wrong(self, value: Any, why: str = "") -> BadAnswer:
+        takes = SHAPES.get(self.event.name) or SHAPES[self.surface]
+        got = f"it answered {shown(value)}, which is {kind_of(value)}"
+        message = f"{got}; {why}" if why else got
+        return BadAnswer(self.hook.name, self.event.name, f"{message}; it takes {takes}, or {WITH_REMINDER}")
+
+    def ignored(self, answer: dict[str, Any], *keys: str) -> tuple[str, ...]:
+        return tuple(
+            f"its {key!r} means nothing on {self.event.name}: ignored" for key in keys if answer.get(key) is not None
+        )
+
+    def reason(self, answer: dict[str, Any], default: str) -> str:
+        said = answer.get("reason")
+        return (text(said).strip() if said is not None else "") or default
+
+
+def text(value: Any) -> str:
+    """A value as text: a string as it is, anything else as compact JSON."""
+    return value if isinstance(value, str) else compact(value).decode()
+
+
+def _denied(reading: _Reading, answer: dict[str, Any]) -> Verdict:
+    given = text(answer["deny"]).strip() if answer.get("deny") not in (None, True) else ""
+    reason = given or reading.reason(answer, f"denied by {reading.hook.name}")
+    return Verdict(decision="deny", reason=reason, result="block")
+
+
+def _tool(reading: _Reading, answer: Any) -> Verdict:
+    before = reading.event.name == "PreToolUse"
+    if answer is None:
+        return NO_OPINION
+    if isinstance(answer, str) and not before:
+        return Verdict(rewrites={"tool_output": answer})
+    if not isinstance(answer, dict):
+        raise reading.wrong(answer)
+    if not before:
+        notices = reading.ignored(answer, "deny", "args")
+        given = answer.get("result")
+        return Verdict(rewrites={"tool_output": text(given)} if given is not None else {}, notices=notices)
+    if answer.get("deny") is not None:
+        return _denied(reading, answer)
+    args, notices = answer.get("args"), reading.ignored(answer, "result")
+    if args is not None and not isinstance(args, dict):
+        raise reading.wrong(answer, f"the arguments of a tool are a dict, not {kind_of(args)}")
+    if args is None or same(args, reading.event.payload["tool_input"] or {}):
+        return Verdict(notices=notices) if notices else NO_OPINION
+    return Verdict(rewrites={"tool_input": args}, notices=notices)
+
+
+def _step(reading: _Reading, answer: Any) -> Verdict:
+    name = reading.event.name
+    if answer is None or (name, answer) in (("PreStep", "Allow"), ("PostStep", "Pass")):
+        return NO_OPINION
+    if not isinstance(answer, dict):
+        raise reading.wrong(answer)
+    if name == "PostStep":
+        key = next((key for key in ("output", "result", "modify") if key in answer), None)
+        rewrites = {"output": answer[key]} if key else {}
+        return Verdict(rewrites=rewrites, notices=reading.ignored(answer, "deny", "args"))
+    if name != "PreStep":
+        return Verdict(notices=reading.ignored(answer, "deny", "args", "output"))
+    if answer.get("deny") is not None or text(answer.get("action") or "").lower() == "deny":
+        return _denied(reading, answer)
+    args = answer["args"] if answer.get("args") is not None else answer.get("modify")
+    notices = reading.ignored(answer, "output", "result")
+    if args is None:
+        return Verdict(notices=notices) if notices else NO_OPINION
+    if not isinstance(args, list | tuple):
+        return Verdict(notices=(f"its arguments must be a list, not {kind_of(args)} {shown(args)}: ignored", *notices))
+    return Verdict(rewrites={"args": list(args)}, notices=notices)
+
+
+def _session(reading: _Reading, answer: Any) -> Verdict:
+    name = reading.event.name
+    if answer is None or answer is True:
+        return NO_OPINION
+    if answer is False:
+        return Verdict(decision="deny", reason=f"{name} hook returned false", result="block")
+    if not isinstance(answer, dict):
+        raise reading.wrong(answer)
+    if answer.get("decision") is not None:
+        return _decision(reading, answer)
+    if answer.get("block"):
+        reason = reading.reason(answer, f"{name} hook blocked the operation")
+        return Verdict(decision="deny", reason=reason, result="block")
+    return NO_OPINION
+
+
+def _decision(reading: _Reading, answer: dict[str, Any]) -> Verdict:
+    """A decision counts on PermissionAsked only; elsewhere it is no opinion, and says so."""
+    word = str(answer["decision"]).strip().lower()
+    if word not in DECISIONS:
+        raise reading.wrong(answer, f"a decision is one of {', '.join(DECISIONS)}, not {shown(answer['decision'])}")
+    decision: Decision = "allow" if word == "allow" else "deny" if word == "deny" else "ask"
+    if reading.event.name != "PermissionAsked":
+        return Verdict(notices=reading.ignored(answer, "decision"))
+    asked = reading.event.payload.get("reason") or ""
+    done = {"allow": "granted", "deny": "denied", "ask": "not decided"}[decision]
+    default = f"permission {done} by session hook" + (f": {asked}" if asked else "")
+    return Verdict(decision=decision, reason=reading.reason(answer, default), result=f"decision_{decision}")

@@ -1,0 +1,175 @@
+"""Python handlers: whether one can be called, where it was written, how one is found by its name in a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from hookline.errors import ConfigError, UsageError
+from hookline.model import Source
+from hookline.wording import nearest, shown
+
+Handler = Callable[[dict[str, Any]], Any]
+
+
+def checked(handler: Any, what: str) -> Handler:
+    """The handler, if it can be called with one argument, the payload."""
+    from inspect import signature
+
+    if not callable(handler):
+        raise UsageError(f"{what} must be a function of one argument, the payload, not {shown(handler)}")
+    called: Handler = handler
+    try:
+        takes = signature(handler)
+    except (ValueError, TypeError):
+        return called  # some builtins do not tell
+    try:
+        takes.bind({})
+    except TypeError as error:
+        raise UsageError(
+            f"{what} is called with one argument, the payload, but {label(handler)}{takes} cannot be: {error}"
+        ) from None
+    return called
+
+
+def label(handler: Any) -> str:
+    """What a person calls a handler: its module and its name; of a partial, the function inside."""
+    inner = _inside(handler)
+    name = getattr(inner, "__qualname__", None) or type(inner).__qualname__
+    module = getattr(inner, "__module__", None) or type(inner).__module__
+    return f"{module}.{name}"
+
+
+def source(handler: Any) -> Source:
+    """The file and line a handler was written at."""
+    inner = _inside(handler)
+    inner = getattr(inner, "__func__", inner)
+    inner = inner if hasattr(inner, "__code__") else getattr(type(inner), "__call__", None)  # noqa: B004  (an object)
+    code = getattr(inner, "__code__", None)
+    return Source(code.co_filename, f"L{code.co_firstlineno}") if code else Source(label(handler))
+
+
+def doc(handler: Any) -> str:
+    """What a handler says of itself: the first line of its docstring. Nothing is imported for it."""
+    said = None if isinstance(handler, Later) else getattr(_inside(handler), "__doc__", None)
+    return said.strip().partition("\n")[0] if isinstance(said, str) else ""
+
+
+def _inside(handler: Any) -> Any:
+    return handler.func if isinstance(handler, partial) else handler
+
+
+class Later:
+    """A handler that a file names as `module::function`. Nothing is imported before it is asked for, or called."""
+
+    def __init__(self, module: str, function: str, *, path: str | None, place: Source) -> None:
+        self.module, self.function, self.path, self.place = module, function, path, place
+        self._found: Handler | None = None
+
+    def __call__(self, payload: dict[str, Any]) -> Any:
+        return self.load()(payload)
+
+    def load(self) -> Handler:
+        """Import it now. Raises ConfigError, which names the entry."""
+        if self._found is None:
+            self._found = self._loaded()
+        return self._found
+
+    def _loaded(self) -> Handler:
+        try:
+            module = _from_file(self.module, self.path) if self.path else _by_name(self.module)
+        except (Exception, SystemExit) as error:
+            raise self._wrong(f"{self.module} cannot be imported: {type(error).__name__}: {error}") from error
+        found = getattr(module, self.function, None)
+        if found is None:
+            known = [name for name in vars(module) if not name.startswith("_")]
+            raise self._wrong(f"{self.module} has no function {self.function!r}{nearest(self.function, known)}")
+        try:
+            return checked(found, f"{self.module}::{self.function}")
+        except UsageError as error:
+            raise self._wrong(str(error)) from None
+
+    def _wrong(self, message: str) -> ConfigError:
+        return ConfigError(message, file=self.place.file, pointer=self.place.pointer)
+
+
+def _by_name(name: str) -> Any:
+    from importlib import import_module
+
+    return import_module(name)
+
+
+def _from_file(name: str, path: str) -> Any:
+    """A module from this very file, under a name of its own: two projects may both have a `guards`.
+
+    The same bytes at the same place are the same module, so that its handlers share what they keep in it.
+    """
+    from hashlib import sha256
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    with open(path, "rb") as file:
+        digest = sha256(os.fsencode(path) + b"\0" + file.read()).hexdigest()[:16]
+    unique = f"hookline_handlers_{digest}_{name.replace('.', '_')}"
+    with _loading:
+        if unique in sys.modules:
+            return sys.modules[unique]
+        spec = spec_from_file_location(unique, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path!r} is no Python file")
+        module = sys.modules[unique] = module_from_spec(spec)
+        try:
+            with _neighbours(path, module):
+                spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[unique]
+            raise
+    return module
+
+
+_loading = threading.RLock()
+_beside: dict[str, dict[str, ModuleType]] = {}
+"""By directory, what the handlers there imported from beside themselves."""
+
+
+@contextmanager
+def _neighbours(path: str, module: ModuleType) -> Iterator[None]:
+    """What stands beside a file can be imported by it, and is nobody else's afterwards.
+
+    Two projects may both have a `helpers`, and so may the host: none of them gets another's.
+    """
+    directory, file = os.path.split(path)
+    names = {name for name in _modules_in(directory) if not _lies_in(sys.modules.get(name), directory)}
+    own = _beside.setdefault(directory, {})
+    own[os.path.splitext(file)[0]] = module
+    others = _taken_out(names)
+    sys.modules.update({name: known for name, known in own.items() if name.partition(".")[0] in names})
+    sys.path.insert(0, directory)
+    try:
+        yield
+    finally:
+        sys.path.remove(directory)
+        own.update(_taken_out(names))
+        sys.modules.update(others)
+
+
+def _modules_in(directory: str) -> Iterator[str]:
+    for entry in os.scandir(directory):
+        name, suffix = os.path.splitext(entry.name)
+        is_module = suffix == ".py" or os.path.isfile(os.path.join(entry.path, "__init__.py"))
+        if is_module and name not in sys.stdlib_module_names:
+            yield name
+
+
+def _lies_in(module: ModuleType | None, directory: str) -> bool:
+    return os.path.abspath(getattr(module, "__file__", None) or "").startswith(os.path.join(directory, ""))
+
+
+def _taken_out(names: set[str]) -> dict[str, ModuleType]:
+    found = [name for name in sys.modules if name.partition(".")[0] in names]
+    return {name: sys.modules.pop(name) for name in found}
