@@ -45,7 +45,7 @@ def test_every_place_is_read(world: World) -> None:
         if place.base == "/":
             continue
         at = f"{bases[place.base]}/{place.path}".replace("*", f"ext{number}")
-        write = {"harness": world.harness, "goose": world.goose, "llxprt": world.llxprt}[place.dialect]
+        write = getattr(world, place.dialect)
         write(f"true {number}", at=at)
         wanted.append((place.dialect, place.level, at))
     found = discovered(str(world.project), world.environ).findings

@@ -424,8 +424,6 @@ def test_firing_after_discovery_looks_at_nothing_of_the_project(trusted: World) 
     assert ([r.status for r in ruling.hooks], ruling.messages) == (["ran", "ran"], ("ran", "ran"))
 
 
-def test_python_code_of_a_project_cannot_be_trusted_by_content(world: World, ground: Ground) -> None:
-    """A handler is imported into the agent itself, with all it imports: nothing could be put in its place."""
-    assert Named(Call(print, "guards::check"), ground).problem.startswith(
-        "it runs Python code of the project, guards::check, inside the agent itself"
-    )
+def test_a_handler_that_no_file_names_cannot_be_trusted(world: World, ground: Ground) -> None:
+    """Trust is given to what a file names; a bare callable has no file."""
+    assert Named(Call(print, "guards::check"), ground).problem == "it calls guards::check, which no file names"

@@ -52,6 +52,10 @@ class World:
     def goose(self, *commands: str, at: str = "project/.goose/config.yaml") -> Path:
         return self.write(at, {"hooks": {"pre_tool_use": [{"command": command} for command in commands]}})
 
+    def harn(self, *handlers: str, at: str = "project/harn.toml") -> Path:
+        entries = [f'[[hooks]]\nevent = "PreToolUse"\nhandler = "guards::{name}"\n' for name in handlers]
+        return self.write(at, "".join(entries))
+
     def discover(self, cwd: str = "project") -> hookline.Hooks:
         return hookline.discover(self.base / cwd, environ=self.environ)
 

@@ -61,6 +61,7 @@ PLACES = (
     Place("llxprt", "extension", "home", ".llxprt/extensions/*/hooks/hooks.json"),
     Place("llxprt", "extension", "home", ".gemini/extensions/*/gemini-extension.json"),
     Place("llxprt", "extension", "home", ".gemini/extensions/*/hooks/hooks.json"),
+    Place("harn", "project", "project", "harn.toml"),
 )
 """In the order their hooks come: by dialect, and in it project, user, system, extensions. A new file is one row."""
 

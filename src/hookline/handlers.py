@@ -55,6 +55,14 @@ def source(handler: Any) -> Source:
     return Source(code.co_filename, f"L{code.co_firstlineno}") if code else Source(label(handler))
 
 
+def caller() -> Source:
+    """The file and line outside of hookline from which it was called: the place of what has no handler of its own."""
+    frame, ours = sys._getframe(), os.path.join(os.path.dirname(__file__), "")  # noqa: SLF001  (there is no other way)
+    while frame.f_back and frame.f_code.co_filename.startswith(ours):
+        frame = frame.f_back
+    return Source(frame.f_code.co_filename, f"L{frame.f_lineno}")
+
+
 def doc(handler: Any) -> str:
     """What a handler says of itself: the first line of its docstring. Nothing is imported for it."""
     said = None if isinstance(handler, Later) else getattr(_inside(handler), "__doc__", None)
@@ -71,6 +79,10 @@ class Later:
     def __init__(self, module: str, function: str, *, path: str | None, place: Source) -> None:
         self.module, self.function, self.path, self.place = module, function, path, place
         self._found: Handler | None = None
+
+    def moved(self, path: str) -> Later:
+        """The same handler, from another file."""
+        return Later(self.module, self.function, path=path, place=self.place)
 
     def __call__(self, payload: dict[str, Any]) -> Any:
         return self.load()(payload)
@@ -114,18 +126,20 @@ def _from_file(name: str, path: str) -> Any:
     from importlib.util import module_from_spec, spec_from_file_location
 
     with open(path, "rb") as file:
-        digest = sha256(os.fsencode(path) + b"\0" + file.read()).hexdigest()[:16]
+        text = file.read()
+    digest = sha256(os.fsencode(path) + b"\0" + text).hexdigest()[:16]
     unique = f"hookline_handlers_{digest}_{name.replace('.', '_')}"
     with _loading:
         if unique in sys.modules:
             return sys.modules[unique]
         spec = spec_from_file_location(unique, path)
-        if spec is None or spec.loader is None:
+        if spec is None:
             raise ImportError(f"{path!r} is no Python file")
         module = sys.modules[unique] = module_from_spec(spec)
         try:
             with _neighbours(path, module):
-                spec.loader.exec_module(module)
+                # What is in the file is what runs: compiled code that lies beside it may be anybody's.
+                exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102
         except BaseException:
             del sys.modules[unique]
             raise

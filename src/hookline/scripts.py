@@ -15,6 +15,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookline.handlers import Later
 from hookline.model import Call, Command
 from hookline.shellwords import Role, Visitor, rewritten, rewritten_words
 from hookline.wording import shown
@@ -82,15 +83,22 @@ class Named(Visitor):
         self.problem = ""
         self.cautions: list[str] = []
         if isinstance(action, Call):
-            self.problem = (
-                f"it runs Python code of the project, {action.label}, inside the agent itself, where no copy can take "
-                "its place; name the file instead: --config, or Hooks.load"
-            )
+            self._handler(action)
             return
         _walked(action, ground, self)
         for name in action.env:
             if name in LEADING:
                 self.caution(f"the variable {name} decides what else is run; what it leads to is not covered")
+
+    def _handler(self, action: Call) -> None:
+        """A Python handler names the file it is in; one that is imported by its name is not the project's."""
+        later = action.handler
+        if not isinstance(later, Later):
+            self.problem = f"it calls {action.label}, which no file names"
+        elif later.path is None:
+            self.caution(f"the module {shown(later.module)} is imported from where Python finds it; it is not covered")
+        else:
+            self.word(later.path, "script")
 
     def word(self, value: str, role: Role) -> str | None:
         if value and "\0" not in value and not (role == "program" and "/" not in value):
@@ -133,9 +141,14 @@ class _Pinning(Visitor):
         return self.copies.get(self.named.paths.get(value, ""))
 
 
-def pinned(command: Command, named: Named, copies: Mapping[str, str]) -> Command:
-    """The command with the copy of each file, by its path, in the place of the file."""
-    return _walked(command, named.ground, _Pinning(named, copies))
+def pinned(action: Command | Call, named: Named, copies: Mapping[str, str]) -> Command | Call:
+    """The action with the copy of each file, by its path, in the place of the file."""
+    if isinstance(action, Command):
+        return _walked(action, named.ground, _Pinning(named, copies))
+    later = action.handler
+    if isinstance(later, Later) and later.path is not None:
+        return replace(action, handler=later.moved(copies[named.paths[later.path]]))
+    return action
 
 
 def _walked(command: Command, ground: Ground, visitor: Visitor) -> Command:

@@ -253,7 +253,7 @@ def applied(config: Config, ground: Ground, state: State, record: Record | None,
             hooks.append(replace(hook, barred=hook.barred or why))
             standing = "changed" if changed else standing
         else:
-            hooks.append(replace(hook, action=pinned(hook.command, named, copies)))
+            hooks.append(replace(hook, action=pinned(hook.action, named, copies)))
     return replace(config.loaded, hooks=tuple(hooks)), standing
 
 
