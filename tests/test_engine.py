@@ -196,22 +196,20 @@ def test_every_step_is_on_the_tape_before_the_next() -> None:
     steps = engine.fire(PRE, plan(hooks, PRE), tape=tape)
     kinds = lambda: [(kind, data.get("handler")) for kind, data in tape.records]  # noqa: E731
     [job] = next(steps)
-    assert kinds() == [("hook_skipped", "off"), ("hook_call", "a")]
-    assert tape.records[1][1] == {"event": "PreToolUse", "handler": "a", "surface": "tool", "payload": job.payload}
+    assert kinds() == [("event", None), ("hook_skipped", "off"), ("hook_call", "a")]
+    told = {"event": "PreToolUse", "handler": "a", "dialect": "harness", "source": "f#/a"}
+    assert tape.records[2][1] == {**told, "surface": "tool", "payload": job.payload, "timeout": 1.0}
     steps.send([Outcome("exited", 1, stderr="x")])
-    assert kinds()[2:] == [("hook_returned", "a"), ("hook_call", "b")]
-    assert tape.records[2][1] == {
-        "event": "PreToolUse",
-        "handler": "a",
-        "result": "failed",
-        "raw": {"status": "exited", "exit_code": 1, "stderr": "x"},
-    }
+    assert kinds()[3:] == [("hook_returned", "a"), ("hook_call", "b")]
+    raw = {"status": "exited", "exit_code": 1, "stderr": "x"}
+    assert tape.records[3][1] == {**told, "result": "failed", "raw": raw, "duration_ms": 0.0}
     with pytest.raises(StopIteration) as done:
         steps.send([said(BLOCK)])
-    assert kinds()[4:] == [("hook_returned", "b"), ("hook_vetoed", "b"), ("hook_skipped", "c"), ("ruling", None)]
-    vetoed, skipped, ruling = (data for _, data in tape.records[5:])
-    assert vetoed == {"event": "PreToolUse", "handler": "b", "reason": "no", "decision": "deny"}
-    assert skipped == {"event": "PreToolUse", "handler": "c", "reason": "settled by b"}
+    assert kinds()[5:] == [("hook_returned", "b"), ("hook_vetoed", "b"), ("hook_skipped", "c"), ("ruling", None)]
+    vetoed, skipped, ruling = (data for _, data in tape.records[6:])
+    told = {"event": "PreToolUse", "handler": "b", "dialect": "goose", "source": "f#/b"}
+    assert vetoed == {**told, "reason": "no", "decision": "deny"}
+    assert skipped == {**told, "handler": "c", "dialect": "harness", "source": "f#/c", "reason": "settled by b"}
     assert ruling == done.value.value.to_dict()
 
 

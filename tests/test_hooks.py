@@ -396,18 +396,20 @@ def test_a_real_tape(project: Project) -> None:
     kept.close()
     records = list(tape.read(kept.path))
     assert [record.kind for record in records] == [
+        "event",
         "hook_call",
         "hook_returned",
         "hook_vetoed",
         "hook_skipped",
         "ruling",
+        "event",
         "ruling",
         "hook_call",
         "hook_returned",
     ]
-    assert records[4].data == ruling.to_dict()
-    assert (records[7].data["result"], records[7].data["raw"]["exit_code"]) == ("failed", 4)
-    assert tape.verify(kept.path) == 8
+    assert records[5].data == ruling.to_dict()
+    assert (records[9].data["result"], records[9].data["raw"]["exit_code"]) == ("failed", 4)
+    assert tape.verify(kept.path).records == 10
     assert json.loads((project.path / "seen").read_text())["transcript_path"] == kept.path
 
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from hookline.matching import fields
 from hookline.model import Command, Event, Hook, Source
-from hookline.planning import plan
+from hookline.planning import plan, planned
 from hookline.registry import Registry
 
 EVENT = Event("PreToolUse", {"tool_name": "Bash", "tool_input": {}})
@@ -83,6 +83,13 @@ def test_priorities_sort_a_dialect_among_its_own_places() -> None:
     """A dialect's priorities change the order of its own hooks and of nobody else's."""
     low, high = hook("low", "p", priority=4), hook("high", "p", priority=1)
     assert [name for name, _ in shape([low, hook("x"), high])] == ["high", "x", "low"]
+
+
+def test_events_nobody_listens_to_have_their_own_plans() -> None:
+    """A remembered plan never speaks of another event."""
+    registry = Registry()
+    for name in ("Stop", "SessionEnd"):
+        assert planned(registry.of(name), Event(name, {})).event == name
 
 
 def test_a_plan_as_json() -> None:

@@ -369,6 +369,26 @@ class Halt(Struct, frozen=True):
     reason: str
 
 
+class Items(tuple[Any, ...]):
+    """A tuple that also equals the list of its items: who reads a ruling need not know which of them it has."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+    def __add__(self, other: tuple[Any, ...]) -> Items:
+        return Items(tuple.__add__(self, other)) if other else self
+
+
+NOTHING = Items()
+
+
 class Ruling(Struct, frozen=True):
     """What the host is asked to do: all verdicts folded into one value.
 
@@ -379,16 +399,16 @@ class Ruling(Struct, frozen=True):
     decision: Decision = "none"
     healthy: bool = True
     reason: str = ""
-    context: tuple[str, ...] = ()
-    messages: tuple[str, ...] = ()
+    context: tuple[str, ...] = NOTHING
+    messages: tuple[str, ...] = NOTHING
     rewrites: dict[str, Any] = field(default_factory=dict)
     tools: Tools | None = None
     halt: Halt | None = None
     suppress_output: bool = False
     clear_context: bool = False
-    reminders: tuple[dict[str, Any], ...] = ()
-    notices: tuple[Notice, ...] = ()
-    hooks: Sequence[Report] = ()
+    reminders: tuple[dict[str, Any], ...] = NOTHING
+    notices: tuple[Notice, ...] = NOTHING
+    hooks: Sequence[Report] = NOTHING
 
     @property
     def tool_input(self) -> Any:
