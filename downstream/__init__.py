@@ -1,0 +1,1 @@
+"""hookline beside the published core of Gemini CLI: the same settings and scripts, side by side. See README.md."""
