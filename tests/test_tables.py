@@ -6,7 +6,8 @@ A case is a folder `tests/tables/<dialect>/<case>/` with
     event.json                     `states` (the fact the case shows), `event`, `fields` (payload and base fields),
                                    and where needed the options of `Hooks` and of `load`; `requirements` are the
                                    numbers of a contract that the case proves
-    hook scripts                   each begins with `{ cat; echo; } >>seen`: one line for each run
+    hook scripts                   each begins with `{ cat; echo; } >>seen`: one line for each run; Python handlers
+                                   write such a line themselves
     stdin.jsonl                    golden: what every hook saw, in the order they ran; none where none ran
     ruling.json                    golden: `Ruling.to_dict()`
     notices.json                   golden, where there are any: what was noticed while loading

@@ -40,6 +40,16 @@ SHAPES = {
 }
 """What is taken where: by event, else by surface."""
 
+KNOWN = {
+    "PreToolUse": frozenset({"deny", "args"}),
+    "PostToolUse": frozenset({"result"}),
+    "PreStep": frozenset({"deny", "args", "modify", "action"}),
+    "PostStep": frozenset({"output", "result", "modify"}),
+    "step": frozenset[str](),
+    "session": frozenset({"block", "decision"}),
+}
+"""Which of those keys mean something where: by event, else by surface. The others are ignored, but not in silence."""
+
 EFFECT = "an effect is a reminder such as {'reminder': {'body': text}}, and nothing else"
 DECISIONS: tuple[Decision, ...] = ("allow", "deny", "ask")
 
@@ -136,9 +146,18 @@ class _Reading:
         message = f"{got}; {why}" if why else got
         return BadAnswer(self.hook.name, self.event.name, f"{message}; it takes {takes}, or {WITH_REMINDER}")
 
-    def ignored(self, answer: dict[str, Any], *keys: str) -> tuple[str, ...]:
+    def nothing(self, answer: dict[str, Any]) -> Verdict:
+        """No opinion, with a notice of what means something elsewhere."""
+        notices = self.ignored(answer)
+        return Verdict(notices=notices) if notices else NO_OPINION
+
+    def ignored(self, answer: dict[str, Any]) -> tuple[str, ...]:
+        means = KNOWN.get(self.event.name) or KNOWN[self.surface]
+        strange = [key for key in answer if key in CONTROL and key not in means and key != "control"]
         return tuple(
-            f"its {key!r} means nothing on {self.event.name}: ignored" for key in keys if answer.get(key) is not None
+            f"its {key!r} means nothing on {self.event.name}: ignored"
+            for key in strange
+            if answer[key] is not None and answer[key] is not False
         )
 
     def reason(self, answer: dict[str, Any], default: str) -> str:
@@ -166,17 +185,17 @@ def _tool(reading: _Reading, answer: Any) -> Verdict:
     if not isinstance(answer, dict):
         raise reading.wrong(answer)
     if not before:
-        notices = reading.ignored(answer, "deny", "args")
-        given = answer.get("result")
-        return Verdict(rewrites={"tool_output": text(given)} if given is not None else {}, notices=notices)
+        if answer.get("result") is None:
+            return reading.nothing(answer)
+        return Verdict(rewrites={"tool_output": text(answer["result"])}, notices=reading.ignored(answer))
     if answer.get("deny") is not None:
         return _denied(reading, answer)
-    args, notices = answer.get("args"), reading.ignored(answer, "result")
+    args = answer.get("args")
     if args is not None and not isinstance(args, dict):
         raise reading.wrong(answer, f"the arguments of a tool are a dict, not {kind_of(args)}")
     if args is None or same(args, reading.event.payload["tool_input"] or {}):
-        return Verdict(notices=notices) if notices else NO_OPINION
-    return Verdict(rewrites={"tool_input": args}, notices=notices)
+        return reading.nothing(answer)
+    return Verdict(rewrites={"tool_input": args}, notices=reading.ignored(answer))
 
 
 def _step(reading: _Reading, answer: Any) -> Verdict:
@@ -187,16 +206,17 @@ def _step(reading: _Reading, answer: Any) -> Verdict:
         raise reading.wrong(answer)
     if name == "PostStep":
         key = next((key for key in ("output", "result", "modify") if key in answer), None)
-        rewrites = {"output": answer[key]} if key else {}
-        return Verdict(rewrites=rewrites, notices=reading.ignored(answer, "deny", "args"))
+        if key is None:
+            return reading.nothing(answer)
+        return Verdict(rewrites={"output": answer[key]}, notices=reading.ignored(answer))
     if name != "PreStep":
-        return Verdict(notices=reading.ignored(answer, "deny", "args", "output"))
+        return reading.nothing(answer)
     if answer.get("deny") is not None or text(answer.get("action") or "").lower() == "deny":
         return _denied(reading, answer)
     args = answer["args"] if answer.get("args") is not None else answer.get("modify")
-    notices = reading.ignored(answer, "output", "result")
     if args is None:
-        return Verdict(notices=notices) if notices else NO_OPINION
+        return reading.nothing(answer)
+    notices = reading.ignored(answer)
     if not isinstance(args, list | tuple):
         return Verdict(notices=(f"its arguments must be a list, not {kind_of(args)} {shown(args)}: ignored", *notices))
     return Verdict(rewrites={"args": list(args)}, notices=notices)
@@ -215,7 +235,7 @@ def _session(reading: _Reading, answer: Any) -> Verdict:
     if answer.get("block"):
         reason = reading.reason(answer, f"{name} hook blocked the operation")
         return Verdict(decision="deny", reason=reason, result="block")
-    return NO_OPINION
+    return reading.nothing(answer)
 
 
 def _decision(reading: _Reading, answer: dict[str, Any]) -> Verdict:
@@ -225,7 +245,7 @@ def _decision(reading: _Reading, answer: dict[str, Any]) -> Verdict:
         raise reading.wrong(answer, f"a decision is one of {', '.join(DECISIONS)}, not {shown(answer['decision'])}")
     decision: Decision = "allow" if word == "allow" else "deny" if word == "deny" else "ask"
     if reading.event.name != "PermissionAsked":
-        return Verdict(notices=reading.ignored(answer, "decision"))
+        return Verdict(notices=(f"its 'decision' means nothing on {reading.event.name}: ignored",))
     asked = reading.event.payload.get("reason") or ""
     done = {"allow": "granted", "deny": "denied", "ask": "not decided"}[decision]
     default = f"permission {done} by session hook" + (f": {asked}" if asked else "")

@@ -393,6 +393,8 @@ TOOL_KEYS = ("pattern", "deny", "max_output", "pre", "post")
 def with_parentheses(name: str, first: Any) -> None:
     """A bare `@hooks.on_tool` would take the function for a pattern, and register nothing."""
     if callable(first):
+        from hookline import handlers
+
         how = f"@hooks.{name}()" if name == "on_tool" else f"@hooks.{name}(event)"
         raise UsageError(f"@hooks.{name} was given a function: write {how} above {handlers.label(first)}")
 

@@ -18,6 +18,9 @@ DIALECTS = {
 }
 """The dialects that have configuration files."""
 
+SHAPES: dict[str, type] = {"harn": list}
+"""What a file has under `hooks`, where it is no map of events: a dialect that cannot be meant is not even imported."""
+
 OURS = {"python": "hookline.dialects.python"}
 """The language of handlers registered with `@hooks.on`, which is our own."""
 
@@ -35,7 +38,9 @@ def dialect(name: str) -> Dialect:
 
 def recognised(document: Any, file: str) -> Dialect:
     """The one dialect a parsed file is plainly in."""
-    claims = [name for name in DIALECTS if dialect(name).claims(document)]
+    hooks = document.get("hooks") if isinstance(document, dict) else None
+    likely = [name for name in DIALECTS if isinstance(hooks, SHAPES.get(name, dict))]
+    claims = [name for name in likely if dialect(name).claims(document)]
     if len(claims) == 1:
         return dialect(claims[0])
     found = f"could be {' or '.join(claims)}" if claims else "is not recognised as any dialect's"

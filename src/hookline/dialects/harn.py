@@ -18,7 +18,20 @@ from hookline.errors import ConfigError, HookError, UsageError
 from hookline.events import CATALOGUE, ROWS, find
 from hookline.expressions import expression
 from hookline.matching import BadPattern, glob, globber
-from hookline.model import EVERYTHING, About, Call, Event, Hook, Level, Loaded, Matcher, Outcome, Source, Verdict
+from hookline.model import (
+    EVERYTHING,
+    NO_OPINION,
+    About,
+    Call,
+    Event,
+    Hook,
+    Level,
+    Loaded,
+    Matcher,
+    Outcome,
+    Source,
+    Verdict,
+)
 from hookline.reading import Entries
 from hookline.truncating import truncated
 from hookline.wording import kind_of, nearest, shown
@@ -94,7 +107,8 @@ def _cut(output: str, limit: int) -> str | None:
 def _tool(event: str, pattern: str, handler: handlers.Handler, *, native: bool = False) -> Hook:
     side = "pre" if event == "PreToolUse" else "post"
     matcher = glob("tool_name", pattern) if native else _matcher(event, pattern)
-    return _hook(f"tool_hook::{pattern}::{side}", event, handler, _of_successes(event, matcher))
+    place = handlers.caller() if native else None
+    return _hook(f"tool_hook::{pattern}::{side}", event, handler, _of_successes(event, matcher), place)
 
 
 def session_hook(event: str, handler: Any, pattern: str = "*") -> Hook:
@@ -179,7 +193,7 @@ def _matcher(event: str, pattern: str) -> Matcher:
     try:
         holds = expression(pattern)
     except BadPattern as error:
-        raise UsageError(f"the pattern {shown(pattern)} cannot be used: {error}") from None
+        raise UsageError(str(error)) from None
     return Matcher(pattern, lambda event: holds(_payload(event)))
 
 
@@ -333,6 +347,8 @@ def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
         if event.name in SWALLOWED:
             return Verdict(failed=outcome.error)
         raise HookError(hook.name, event.name, outcome.error) from outcome.exception
+    if outcome.value is None:
+        return NO_OPINION
     try:
         return answered(hook, event, outcome.value, ROWS[event.name].surface)
     except HookError as error:

@@ -34,7 +34,7 @@ def run(jobs: Sequence[Job]) -> list[Outcome]:
         if value.__class__ not in NEVER_AWAITED and isawaitable(value):
             outcomes.append(_waited_for(value, job.hook.name, began))
         else:
-            outcomes.append(_returned(value, began))
+            outcomes.append(Outcome("returned", value=value, duration_ms=(perf_counter_ns() - began) // 1000 / 1000))
     return outcomes
 
 

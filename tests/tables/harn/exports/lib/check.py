@@ -1,0 +1,3 @@
+def check(event):
+    """Says what it is."""
+    return {"body": f"checked {event['tool']['name']}"}
