@@ -13,7 +13,7 @@ import pytest
 from hookline import ConfigError, Hooks, Ruling, Tape, UsageError
 from hookline.dialects import harn, recognised
 from hookline.model import Call, Loaded
-from hookline.reading import parse
+from hookline.parsing import parse
 from hookline.tape import read
 
 TOOL = {"tool_name": "exec_run", "tool_input": {"command": "ls"}}

@@ -145,8 +145,26 @@ def test_a_bad_regex_is_refused_when_it_is_compiled(pattern: str, capfd: pytest.
 
 def test_a_guarded_regex_is_not_tried_on_a_long_subject() -> None:
     """Outside RE2 a long subject counts as a match: the hook runs rather than the host hangs."""
-    explosive = searcher(r"(?=(a+)+$)(a+)\2b")
-    assert explosive("a" * (GUARDED_LENGTH + 1))
+    guarded = searcher(r"(?=a)b")
+    assert guarded("a" * (GUARDED_LENGTH + 1))
+    assert not guarded("a" * GUARDED_LENGTH)
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"^(\w+)+(?=!)", r"(?=(a+)+$)(a+)\2b", r"(?!x)(ab|a)*c", r"(?!a)\w*\w*\w*\w*x", "(?!x)" + "a" * 2000]
+)
+def test_a_regex_that_may_take_for_ever_is_refused(pattern: str) -> None:
+    """Outside RE2 a repetition of repetitions or alternatives, too many of them, or too long a text is refused."""
+    with pytest.raises(BadPattern):
+        searcher(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"^(?!.*(?:rm|mv)).*$", r"(?<=a)b+", r"(a)\1", r"(?:a|b)+(?=c)", r"(?!x){0,3}a{2,5}"]
+)
+def test_a_harmless_regex_outside_re2_is_kept(pattern: str) -> None:
+    """Look-around and back-references that cannot explode are used as they are."""
+    assert searcher(pattern)("aab") in (True, False)
 
 
 def test_lone_surrogates_are_only_characters() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from hookline import ConfigError, Hooks
 from hookline.model import Verdict
-from hookline.reading import LARGEST_CONFIG, LARGEST_TEXT, NOT_JSON, bearable, json_value, parse, printed
+from hookline.parsing import LARGEST_CONFIG, parse
+from hookline.reading import LARGEST_TEXT, NOT_JSON, bearable, json_value, printed
 
 GOOD = '{"hooks":{"SessionStart":[{"path":"h.sh"}]}}'
 

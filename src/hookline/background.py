@@ -7,8 +7,13 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+from hookline.errors import UsageError
+
 MOST = 1000
 """Works waiting in one session: a host that fires faster than its hooks run must not fill its memory."""
+
+
+_serving = threading.local()
 
 
 class Background:
@@ -34,10 +39,15 @@ class Background:
 
     def wait(self, session: str | None = None) -> None:
         """Until nothing is left to do, in one session or in all."""
+        if getattr(_serving, "session", None) is not None:
+            raise UsageError(
+                "a background hook's own thread cannot wait for background hooks: it would wait for itself"
+            )
         with self._changed:
             self._changed.wait_for(lambda: session not in self._queues if session is not None else not self._queues)
 
     def _serve(self, session: str) -> None:
+        _serving.session = session
         while True:
             with self._changed:
                 queue = self._queues[session]

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from hookline.dialects import dialect
 from hookline.errors import ConfigError
 from hookline.model import Level, Loaded, Notice, Source
-from hookline.reading import parse, read_bytes
+from hookline.parsing import parse, read_bytes
 from hookline.scripts import Ground
 from hookline.state import Record, Refused, State
 from hookline.trust import Config, applied, ground_of
@@ -24,6 +24,9 @@ from hookline.wording import kind_of
 
 LARGEST_PROJECT_CONFIG = 1024 * 1024
 """Of a stranger's file we read less than of one somebody names."""
+
+
+MOST_PROJECT_HOOKS = 500
 
 
 class Place(Struct, frozen=True):
@@ -143,12 +146,17 @@ def surveyed(cwd: str, environ: Mapping[str, str]) -> Discovery:
             continue
         seen[place.dialect, real] = path
         findings.append(_found(place, path, real, environ))
-    notices = tuple(
+    notices = [
         Notice(finding.why, Source(finding.path))
         for finding in findings
         if finding.why and finding.status != "read already"
-    )
-    return Discovery(project, tuple(findings), notices)
+    ]
+    outer = project_of(os.path.dirname(project), environ, files_only=True) if project else None
+    if project and outer:
+        notices.append(
+            Notice(f"the hooks of {outer} are not used here: {project} is a project of its own", Source(project))
+        )
+    return Discovery(project, tuple(findings), tuple(notices))
 
 
 def _found(place: Place, path: str, real: str, environ: Mapping[str, str]) -> Finding:
@@ -169,6 +177,8 @@ def _found(place: Place, path: str, real: str, environ: Mapping[str, str]) -> Fi
         if not some:
             document = {key: value for key, value in document.items() if key != "hooks"}
         loaded = speaks.read(document, path, root=os.path.dirname(path), environ=environ, level=place.level)
+        if place.level == "project" and len(loaded.hooks) > MOST_PROJECT_HOOKS:
+            raise ConfigError(f"has more than {MOST_PROJECT_HOOKS} hooks", file=path)
     except ConfigError as error:
         return Finding(place, path, "unreadable", str(error).removeprefix(f"{path}: "))
     if not some:  # it may still say something about hooks, such as which are off
@@ -182,8 +192,8 @@ def _found(place: Place, path: str, real: str, environ: Mapping[str, str]) -> Fi
 # -- where things are
 
 
-def project_of(cwd: str, environ: Mapping[str, str]) -> str | None:
-    """The nearest directory, from here upwards, that has a file of the table or a .git.
+def project_of(cwd: str, environ: Mapping[str, str], *, files_only: bool = False) -> str | None:
+    """The nearest directory, from here upwards, that has a file of the table or, unless `files_only`, a .git.
 
     The home directory is never a project, nor is what is above it seen from below; nor is the root of all.
     """
@@ -192,7 +202,7 @@ def project_of(cwd: str, environ: Mapping[str, str]) -> str | None:
         directory = os.path.realpath(cwd)
     except (OSError, ValueError):  # it is gone, or no path at all; what has to start there will say so
         return None
-    own = [place.path for place in PLACES if place.base == "project"] + [".git"]
+    own = [place.path for place in PLACES if place.base == "project"] + ([] if files_only else [".git"])
     while directory not in (home, os.path.dirname(directory)):
         if any(os.path.lexists(os.path.join(directory, name)) for name in own):
             return directory

@@ -8,13 +8,23 @@ on a longer one it counts as a match, because a hook that runs once too often is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from hookline.model import BASE_FIELDS, REWRITES, Event, Matcher
 
 GUARDED_LENGTH = 200
 """The longest subject a pattern outside RE2 is tried on."""
+
+LONGEST_PATTERN = 2000
+LARGEST_PROGRAM = 1024 * 1024
+"""Bytes RE2 may spend on one pattern."""
+
+FEW = 8
+"""A repetition of at most so many is no danger."""
+
+MOST_REPEATS = 3
+"""Unbounded repetitions in one pattern outside RE2."""
 
 GLOB_SIGNS = frozenset("*?[")
 
@@ -78,6 +88,8 @@ def _text(value: Any) -> str:
 @lru_cache(maxsize=1024)
 def searcher(pattern: str) -> Callable[[str], bool]:
     """A test that finds the pattern anywhere in a text. Raises BadPattern."""
+    if len(pattern) > LONGEST_PATTERN:
+        raise BadPattern(f"longer than {LONGEST_PATTERN} characters")
     return _linear(pattern) or _guarded(pattern)
 
 
@@ -87,6 +99,7 @@ def _linear(pattern: str) -> Callable[[str], bool] | None:
 
     options = re2.Options()
     options.log_errors = False  # RE2 would write to our stderr
+    options.max_mem = LARGEST_PROGRAM
     try:
         compiled = re2.compile(pattern, options)
     except (re2.error, UnicodeError):
@@ -101,10 +114,62 @@ def _guarded(pattern: str) -> Callable[[str], bool]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a FutureWarning about a set is not the user's concern
-            compiled = re.compile(pattern)
+            if _may_explode(pattern):
+                raise BadPattern("a regular expression that may take for ever: it repeats a repetition, or too much")
     except (re.error, RecursionError, OverflowError) as error:
         raise BadPattern(f"not a regular expression: {error}") from None
-    return lambda text: len(text) > GUARDED_LENGTH or compiled.search(text) is not None
+
+    @cache
+    def compiled() -> re.Pattern[str]:  # not before it is needed: of a stranger's file it may take long, for nothing
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return re.compile(pattern)
+
+    return lambda text: len(text) > GUARDED_LENGTH or compiled().search(text) is not None
+
+
+def _may_explode(pattern: str) -> bool:
+    """Whether `re`, which tries every way, may need more than a moment on a short subject.
+
+    A repetition of something that repeats, or that has alternatives, takes exponential time; each one
+    beside another multiplies the ways by the length of the subject.
+    """
+    from re import _parser as parser  # type: ignore[attr-defined]
+
+    repeats = {parser.MAX_REPEAT, parser.MIN_REPEAT}
+    count = 0
+
+    def walk(tree: Any, inside: bool) -> bool:
+        nonlocal count
+        for operation, argument in tree:
+            if operation in repeats:
+                _, most, body = argument
+                free = most > FEW
+                count += free
+                if (inside and free) or walk(body, inside or free):
+                    return True
+            elif operation in (parser.ASSERT, parser.ASSERT_NOT) and argument[0] < 0 and _varies(argument[1]):
+                raise parser.error("look-behind requires fixed-width pattern")
+            elif operation is parser.BRANCH:
+                if inside or any(walk(part, inside) for part in argument[1]):
+                    return True
+            elif any(walk(part, inside) for part in _parts(argument, parser)):
+                return True
+        return False
+
+    return walk(parser.parse(pattern), False) or count > MOST_REPEATS
+
+
+def _varies(pattern: Any) -> bool:
+    shortest, longest = pattern.getwidth()
+    return bool(shortest != longest)
+
+
+def _parts(argument: Any, parser: Any) -> list[Any]:
+    """The patterns inside an operation of a parsed expression."""
+    if isinstance(argument, parser.SubPattern):
+        return [argument]
+    return [part for part in argument if isinstance(part, parser.SubPattern)] if isinstance(argument, tuple) else []
 
 
 def _encodable(text: str) -> str:

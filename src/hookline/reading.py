@@ -1,14 +1,11 @@
-"""Reading what people and hooks wrote: configuration files, their entries, what a process printed.
+"""Reading what people and hooks wrote: the entries of a configuration, what a process printed.
 
-Whatever is wrong with a whole file is a ConfigError; whatever is wrong with one entry is a notice,
-and the other entries stay.
+Whatever is wrong with one entry is a notice, and the other entries stay.
 """
 
 from __future__ import annotations
 
 import math
-import os
-import stat
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,140 +14,17 @@ from msgspec.structs import replace
 
 from hookline.errors import ConfigError, UsageError
 from hookline.model import Notice, OnFailure, Outcome, Source, Verdict, compact
+from hookline.parsing import NoConstant, no_constant
 from hookline.wording import kind_of, nearest, seconds, shown
 
-LARGEST_CONFIG = 4 * 1024 * 1024
 LARGEST_TEXT = 32 * 1024
-DEEPEST = 100
-MOST_VALUES = 1_000_000
-"""How deep a YAML file may be nested, and how many values it may come to with every alias written out."""
-
 LONGEST_TIMEOUT = 24 * 3600.0
+MOST_NOTICES = 200
+"""Of one file: a person stops reading long before that."""
 
-
-def read_bytes(file: str, *, what: str = "configuration") -> bytes:
-    """The bytes of a regular file of reasonable size; anything else is a ConfigError."""
-    try:
-        # O_NONBLOCK: a FIFO in the place of a config must not hang us.
-        fd = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
-        raise ConfigError(f"there is no such {what} file", file=file) from None
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from None
-    try:
-        facts = os.fstat(fd)
-        if stat.S_ISDIR(facts.st_mode):
-            raise ConfigError(f"is a directory; name the {what} file inside it", file=file)
-        if not stat.S_ISREG(facts.st_mode):
-            raise ConfigError("is not a regular file", file=file)
-        with os.fdopen(fd, "rb", closefd=False) as stream:
-            data = stream.read(LARGEST_CONFIG + 1)
-    except OSError as error:
-        raise ConfigError(f"cannot be read: {error.strerror or error}", file=file) from None
-    finally:
-        os.close(fd)
-    if len(data) > LARGEST_CONFIG:
-        raise ConfigError(f"is larger than {LARGEST_CONFIG // 1024 // 1024} MiB; is it a {what} file?", file=file)
-    return data
-
-
-def parse(data: bytes, file: str, form: str | None = None) -> Any:
-    """The document in a file: JSON, YAML or TOML as `form` says, else as its suffix or its first sign does."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
-        raise ConfigError(f"is not UTF-8: {byte}; save it as UTF-8", file=file) from None
-    if not text.strip():
-        raise ConfigError("is empty", file=file)
-    if form is None:
-        suffixes = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json"}
-        form = suffixes.get(os.path.splitext(file)[1]) or ("json" if text.lstrip()[0] in "{[" else "yaml")
-    return {"json": _json, "yaml": _yaml, "toml": _toml}[form](text, file)
-
-
-def _json(text: str, file: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        import json
-
-        text = _without_comments(text)  # people comment their settings, and the systems they come from let them
-
-        try:  # msgspec counts bytes; people count lines
-            return json.loads(text, parse_constant=_no_constant)
-        except json.JSONDecodeError as error:
-            where = f"line {error.lineno}, column {error.colno}"
-            raise ConfigError(f"is not valid JSON: {error.msg} at {where}", file=file) from None
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"is not valid JSON: {error}", file=file) from None
-
-
-def _without_comments(text: str) -> str:
-    """Comments become blanks, so that every line and column stays where it was."""
-    import re
-
-    def blank(found: re.Match[str]) -> str:
-        return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
-
-    return re.sub(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', blank, text, flags=re.DOTALL)
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")
-
-
-def _yaml(text: str, file: str) -> Any:
-    import yaml
-
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        _bearable(yaml.parse(text, Loader=loader), file)
-        return yaml.load(text, Loader=loader)  # noqa: S506  (a safe loader either way)
-    except yaml.MarkedYAMLError as error:
-        problem = f"{error.problem or error.context}{_at(error.problem_mark)}"
-        began = f" ({error.context} that begins{_at(error.context_mark)})" if error.context_mark else ""
-        raise ConfigError(f"is not valid YAML: {problem}{began}", file=file) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ConfigError(f"is not valid YAML: {error}", file=file) from None
-
-
-def _toml(text: str, file: str) -> Any:
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"is not valid TOML: {error}", file=file) from None
-
-
-def _bearable(events: Any, file: str) -> None:
-    """Refuse what would take us down: the C loader overflows its stack, and aliases of aliases grow without bound."""
-    import yaml
-
-    sizes: dict[str, int] = {}
-    nested: list[tuple[str | None, int]] = [(None, 0)]
-    for event in events:
-        size = 0
-        if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in sizes:
-                raise ConfigError(f"the alias *{event.anchor} has nothing it could stand for", file=file)
-            size = sizes[event.anchor]
-        elif isinstance(event, yaml.ScalarEvent):
-            size = 1
-            sizes |= {event.anchor: size} if event.anchor else {}
-        elif isinstance(event, yaml.CollectionStartEvent):
-            nested.append((event.anchor, 1))
-        elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, size = nested.pop()
-            sizes |= {anchor: size} if anchor else {}
-        nested[-1] = (nested[-1][0], nested[-1][1] + size)
-        if len(nested) > DEEPEST or nested[-1][1] > MOST_VALUES:
-            raise ConfigError("is nested too deeply, or its aliases come to too many values", file=file)
-
-
-def _at(mark: Any) -> str:
-    return f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
+CUT = "[hookline: "
+"""How the mark of a cut begins; in front it says that only blanks were kept of an answer."""
 
 
 class Entries:
@@ -161,7 +35,10 @@ class Entries:
         self.notices: list[Notice] = []
 
     def note(self, pointer: str, text: str) -> None:
-        self.notices.append(Notice(text, Source(self.file, pointer)))
+        if len(self.notices) < MOST_NOTICES:
+            self.notices.append(Notice(text, Source(self.file, pointer)))
+        elif len(self.notices) == MOST_NOTICES:
+            self.notices.append(Notice("has more that is wrong with it than is told here", Source(self.file)))
 
     def lists(
         self, document: Any, events: Mapping[str, str], *, besides: tuple[str, ...] = ()
@@ -257,8 +134,11 @@ def _escaped(key: object) -> str:
 
 
 def printed(text: str) -> str:
-    """What a process printed, without a byte order mark and the blanks around it."""
-    return text.lstrip("\N{ZERO WIDTH NO-BREAK SPACE}").strip()
+    """What a process printed, without byte order marks and the blanks around it, in whatever order they come."""
+    bare = text.strip().strip(BOM)
+    while bare != text:
+        text, bare = bare, bare.strip().strip(BOM)
+    return bare
 
 
 def json_value(text: str) -> Any:
@@ -274,16 +154,29 @@ def _patiently(text: str) -> Any:
     import json
 
     try:
-        return msgspec.json.decode(compact(json.loads(text, parse_constant=_no_constant)))
-    except (ValueError, RecursionError, UsageError):
+        return msgspec.json.decode(compact(json.loads(text, parse_constant=no_constant)))
+    except (json.JSONDecodeError, NoConstant):
         return NOT_JSON
+    except (ValueError, RecursionError, UsageError):  # nested too deep, too many digits
+        return BEYOND
 
 
-class _NotJson:
+class _No:
     pass
 
 
-NOT_JSON = _NotJson()
+NOT_JSON = _No()
+BEYOND = _No()
+"""What a text holds that may well be JSON, but not for us: it has no meaning, so it is never taken for text."""
+
+
+def unreadable(outcome: Outcome, text: str) -> str:
+    """Why an answer that may hold a decision cannot be read; nothing if it can, or if it is plainly a text."""
+    if outcome.stdout_cut and text.startswith(("{", '"', CUT)):
+        return f"printed {outcome.stdout_cut} bytes too many, so its answer cannot be read"
+    if text.startswith("{") and json_value(text) is BEYOND:
+        return "printed JSON that is nested too deep, or has too long a number, to be read"
+    return ""
 
 
 def bearable(verdict: Verdict) -> Verdict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +21,8 @@ VERBS = {
     "explain": ("hookline.cli.explain", "say what would run for an event, in which order, and what would not and why"),
     "list": ("hookline.cli.list", "list the hooks of your configurations"),
     "trust": ("hookline.cli.trust", "show what this project's hooks would run, and let them"),
+    "tape": ("hookline.cli.tape", "show, verify or sum up a tape"),
+    "replay": ("hookline.cli.replay", "run a tape again, or judge it by the hooks of today"),
     "events": ("hookline.cli.events", "list every event, its payload and its name in each dialect"),
 }
 
@@ -31,8 +33,8 @@ GARBAGE = 100_000
 """Objects a short command makes before it is worth looking for garbage among them."""
 
 INTRODUCTION = """\
-hookline runs the lifecycle hooks of AI agents: hooks written for The Harness and Goose,
-side by side, with one ruling in the end.
+hookline runs the lifecycle hooks of AI agents: hooks written for The Harness, Goose, LLxprt Code
+and Harn, side by side, with one ruling in the end.
 
 usage: hookline VERB [...]
 
@@ -64,7 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(words: list[str]) -> int:
     try:
         code = _dispatch(words)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except UsageError as error:
         return _complain(error, USAGE)
@@ -73,17 +76,34 @@ def _main(words: list[str]) -> int:
     except TapeError as error:
         return _complain(error, BAD_DATA)
     except BrokenPipeError:
-        # Whoever read our answer went away. Nothing may be written at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silenced()
         return BUG
     except KeyboardInterrupt:
         return INTERRUPTED
-    except HooklineError as error:
-        return _complain(error, BUG)
+    except HooklineError as error:  # a Python handler of a manifest that raised
+        return _complain(error, BAD_DATA)
     except Exception as error:  # the last line of defence: a traceback is no answer, and Python would exit with 1
         if os.environ.get("HOOKLINE_DEBUG"):
             raise
         return _complain(f"a bug in hookline: {type(error).__name__}: {error} (HOOKLINE_DEBUG=1 shows where)", BUG)
+
+
+def told(code: int, tell: Callable[[], None]) -> int:
+    """The exit code, also where nobody can be told more: it is an answer by itself."""
+    try:
+        tell()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        _silenced()
+        _complain(f"the answer could not be written: {error.strerror}", code)
+    return code
+
+
+def _silenced() -> None:
+    """Whoever read our answer went away. Nothing may be written at exit either."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def introduction() -> str:
@@ -106,7 +126,10 @@ def _dispatch(words: list[str]) -> int:
         raise UsageError(f"there is no verb {shown(verb)}{hint or '; the verbs are ' + ', '.join(VERBS)}")
     module: Any = import_module(VERBS[verb][0])
     arguments = module.parser().parse_args(rest)
-    code: int = module.run(arguments)
+    try:
+        code: int = module.run(arguments)
+    except SystemExit as error:  # somebody else's code wants to end us, with a number that is not ours
+        raise RuntimeError(f"sys.exit({error.code!r}) was called") from None
     return code
 
 

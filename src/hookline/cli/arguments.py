@@ -13,6 +13,7 @@ from hookline.dialects import DIALECTS
 from hookline.errors import ConfigError, UsageError
 from hookline.events import find
 from hookline.hooks import Hooks
+from hookline.reading import BEYOND, BOM, NOT_JSON, json_value
 from hookline.wording import kind_of, shown
 
 SYNONYMS = {
@@ -100,9 +101,14 @@ def loaded(arguments: argparse.Namespace, hooks: Hooks, cwd: str | None = None) 
             raise UsageError("--root goes with --config: the files that are found have their own roots")
         hooks.discover(cwd or ".")
     for named in arguments.config:
-        dialect, path = _split(named)
-        hooks.load(path, dialect, root=arguments.root)
+        load_named(hooks, named, root=arguments.root)
     return hooks
+
+
+def load_named(hooks: Hooks, named: str, *, root: str | None = None) -> None:
+    """Load what `[DIALECT=]PATH` names."""
+    dialect, path = _split(named)
+    hooks.load(path, dialect, root=root)
 
 
 def _split(named: str) -> tuple[str | None, str]:
@@ -144,15 +150,21 @@ def _document(text: str) -> dict[str, Any]:
             raise UsageError(f"{where}: cannot be read: {error.strerror}") from None
     else:
         data = os.fsencode(text)
-    try:
-        document = msgspec.json.decode(data.removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise UsageError(
-            f"{where} is not JSON: {error}; it got {shown(data[:60].decode('utf-8', 'replace'))}"
-        ) from None
+    document = json_value(data.decode("utf-8", "replace").removeprefix(BOM).strip())
+    if document is NOT_JSON or document is BEYOND:
+        raise UsageError(f"{where} {_not_json(data)}; it got {shown(data[:60].decode('utf-8', 'replace'))}")
     if not isinstance(document, dict):
         raise UsageError(f"{where} must be a JSON object, not {kind_of(document)}: {shown(document)}")
     return document
+
+
+def _not_json(data: bytes) -> str:
+    """What is wrong with a payload, in the words of the parser."""
+    try:
+        msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        return f"is not JSON: {error}"
+    return "is nested too deep, or has too long a number"
 
 
 def _in_our_words(given: dict[str, Any]) -> dict[str, Any]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from contextlib import redirect_stdout
+from typing import Any
 
 from msgspec.structs import replace
 
-from hookline.cli import ASK, DENIED, GO_ON, HALTED, VERBS
+from hookline.cli import ASK, DENIED, GO_ON, HALTED, VERBS, told
 from hookline.cli.arguments import Parser, add_event, add_json, loaded, payload
 from hookline.cli.arguments import parser as new_parser
+from hookline.errors import UsageError
 from hookline.hooks import Hooks
 from hookline.model import Notice, Report, Ruling, Source, compact
-from hookline.tape import Tape
+from hookline.tape import Durability, Tape
 
 EXAMPLES = """\
 examples:
@@ -27,6 +31,14 @@ def parser() -> Parser:
     made = new_parser("fire", VERBS["fire"][1], EXAMPLES)
     add_event(made)
     made.add_argument("--tape", metavar="FILE", help="append everything that happens to this tape")
+    made.add_argument("--fsync", action="store_true", help="let every record of the tape survive a loss of power")
+    made.add_argument(
+        "--mask",
+        action="append",
+        metavar="PATTERN",
+        help="mask what fits this regular expression, too, in the tape; may be given many times",
+    )
+    made.add_argument("--no-masking", action="store_true", help="keep secrets as they are in the tape")
     made.add_argument(
         "--on-failure",
         choices=("ask", "deny"),
@@ -37,10 +49,16 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    ended: list[Report] = []
     fields = payload(arguments)
+    with redirect_stdout(sys.stderr):  # what a Python handler prints is not the answer
+        ruling = _fired(arguments, fields)
+    return told(exit_code(ruling), lambda: _show(ruling, as_json=arguments.json))
+
+
+def _fired(arguments: argparse.Namespace, fields: dict[str, Any]) -> Ruling:
+    ended: list[Report] = []
     hooks = loaded(arguments, Hooks(on_failure=arguments.on_failure, on_background=ended.append), fields.get("cwd"))
-    tape = Tape(arguments.tape) if arguments.tape else None
+    tape = _tape(arguments)
     try:
         ruling = hooks.fire(arguments.event, tape=tape, **fields)
         hooks.wait()
@@ -48,14 +66,27 @@ def run(arguments: argparse.Namespace) -> int:
         if tape:
             tape.close()
     ruling = with_background(ruling, ended)
-    ruling = replace(ruling, notices=hooks.notices + ruling.notices)
-    if arguments.json:
+    return replace(ruling, notices=hooks.notices + ruling.notices)
+
+
+def _show(ruling: Ruling, *, as_json: bool) -> None:
+    if as_json:
         print(compact(ruling.to_dict()).decode())
     else:
         from hookline.cli.show import show_ruling
 
         show_ruling(ruling)
-    return exit_code(ruling)
+
+
+def _tape(arguments: argparse.Namespace) -> Tape | None:
+    if not arguments.tape:
+        if arguments.fsync or arguments.mask or arguments.no_masking:
+            raise UsageError("--fsync, --mask and --no-masking go with --tape FILE")
+        return None
+    if arguments.mask and arguments.no_masking:
+        raise UsageError("--mask adds to the masking that --no-masking turns off")
+    durability: Durability = "fsync" if arguments.fsync else "flush"
+    return Tape(arguments.tape, durability=durability, mask=not arguments.no_masking and (arguments.mask or True))
 
 
 def with_background(ruling: Ruling, ended: list[Report]) -> Ruling:

@@ -36,16 +36,21 @@ class _Screen(Console):
         raise  # noqa: PLE0704  (rich calls this while it handles the BrokenPipeError)
 
 
-def _console() -> Console:
+def screen() -> Console:
     return _Screen(highlight=False, soft_wrap=False)
 
 
-def _text(value: object, style: str = "") -> Text:
+def line(value: object, style: str = "") -> Text:
+    """A cell for something that is one line: breaks in it are spelled out, so that nobody can forge a row."""
+    return cell("".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(value)), style)
+
+
+def cell(value: object, style: str = "") -> Text:
     text = harmless(str(value))
     return Text(text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + "…", style=style)
 
 
-def _table(*columns: str) -> Table:
+def table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -56,18 +61,18 @@ def _table(*columns: str) -> Table:
 
 
 def show_ruling(ruling: Ruling) -> None:
-    console = _console()
+    console = screen()
     if ruling.hooks:
-        table = _table("hook", "dialect", "status", "time", "says")
+        rows = table("hook", "dialect", "status", "time", "says")
         for report in ruling.hooks:
-            table.add_row(
-                _text(report.hook),
-                _text(report.dialect, "dim"),
-                _text(report.status, STYLES[report.status]),
-                _text("" if report.duration_ms is None else f"{report.duration_ms:.0f} ms"),
+            rows.add_row(
+                line(report.hook),
+                cell(report.dialect, "dim"),
+                cell(report.status, STYLES[report.status]),
+                cell("" if report.duration_ms is None else f"{report.duration_ms:.0f} ms"),
                 _says(report),
             )
-        console.print(table)
+        console.print(rows)
         console.print()
     for text in ruling.context:
         console.print(_part("context", text, "cyan"))
@@ -81,16 +86,16 @@ def show_ruling(ruling: Ruling) -> None:
 
 def _says(report: Report) -> Text:
     if report.status == "skipped":
-        return _text(report.skipped, "dim")
+        return cell(report.skipped, "dim")
     if report.error:
-        return _text(report.error, "magenta")
+        return cell(report.error, "magenta")
     word = report.decision if report.decision not in (None, "none") else ""
     said = f"{word}: {report.reason}" if word and report.reason else word or ""
-    return _text(said, STYLES.get(word or "", ""))
+    return cell(said, STYLES.get(word or "", ""))
 
 
 def _part(name: str, text: str, style: str) -> Text:
-    return Text.assemble((f"{name}: ", style), _text(text))
+    return Text.assemble((f"{name}: ", style), cell(text))
 
 
 def _sentence(ruling: Ruling) -> Text:
@@ -106,8 +111,8 @@ def _sentence(ruling: Ruling) -> Text:
     reason = ruling.halt.reason if ruling.halt and ruling.decision != "deny" else ruling.reason
     sentence = Text(words, style=style)
     if by and ruling.decision != "none":
-        sentence.append(", says " if ruling.decision == "ask" and not ruling.halt else " by ").append(_text(by, "bold"))
-    sentence.append(": ").append(_text(reason)) if reason else sentence.append(".")
+        sentence.append(", says " if ruling.decision == "ask" and not ruling.halt else " by ").append(cell(by, "bold"))
+    sentence.append(": ").append(cell(reason)) if reason else sentence.append(".")
     return sentence if ruling.healthy else sentence.append(" (not all hooks are healthy)", "magenta")
 
 
@@ -115,20 +120,20 @@ def _sentence(ruling: Ruling) -> Text:
 
 
 def show_plan(plan: Plan, notices: Sequence[Notice]) -> None:
-    console = _console()
+    console = screen()
     if not plan.entries:
         console.print(Text(f"No hook listens to {plan.event}."))
     else:
-        table = _table("", "hook", "dialect", "because", "timeout")
+        rows = table("", "hook", "dialect", "because", "timeout")
         for entry in plan.entries:
-            table.add_row(
-                _text(_when(entry), "dim" if entry.skipped else "bold green"),
+            rows.add_row(
+                cell(_when(entry), "dim" if entry.skipped else "bold green"),
                 _stacked(entry.hook.name, str(entry.hook.source)),
-                _text(entry.hook.dialect, "dim"),
-                _text(entry.skipped or entry.hook.matcher.text or f"every {plan.event}"),
+                cell(entry.hook.dialect, "dim"),
+                line(entry.skipped or entry.hook.matcher.text or f"every {plan.event}"),
                 _timeout(entry.hook),
             )
-        console.print(table)
+        console.print(rows)
         console.print()
     _show_notices(console, notices)
     running = sum(entry.runs for entry in plan.entries)
@@ -141,30 +146,30 @@ def _when(entry: Entry) -> str:
 
 def _stacked(first: str, *below: str) -> Text:
     """A cell of several lines: what matters, and under it what helps."""
-    return Text("\n").join([_text(first), *(_text(line, "dim") for line in below if line)])
+    return Text("\n").join([line(first), *(line(text, "dim") for text in below if text)])
 
 
 def _timeout(hook: Hook) -> Text:
-    return _text(seconds(hook.action.timeout) if isinstance(hook.action, Command) else "none")
+    return cell(seconds(hook.action.timeout) if isinstance(hook.action, Command) else "none")
 
 
 # -- list
 
 
 def show_hooks(described: Sequence[tuple[Hook, About]], notices: Sequence[Notice], *, found: bool = False) -> None:
-    console = _console()
-    table = _table("event", "hook", "dialect", "only if", "timeout")
+    console = screen()
+    rows = table("event", "hook", "dialect", "only if", "timeout")
     for hook, about in described:
         title = f"{about.title} ({hook.name})" if about.title else hook.name
-        table.add_row(
-            _text(hook.event),
+        rows.add_row(
+            cell(hook.event),
             _stacked(title, hook.barred, about.text, str(hook.source)),
-            _text(hook.dialect, "dim"),
-            _text(hook.matcher.text),
+            cell(hook.dialect, "dim"),
+            line(hook.matcher.text),
             _timeout(hook),
         )
     if described:
-        console.print(table)
+        console.print(rows)
         console.print()
     _show_notices(console, notices)
     console.print(Text(f"{len(described)} hook{'' if len(described) == 1 else 's'}."))
@@ -173,19 +178,19 @@ def show_hooks(described: Sequence[tuple[Hook, About]], notices: Sequence[Notice
 
 
 def show_places(project: str | None, places: Sequence[Mapping[str, Any]]) -> None:
-    console = _console()
-    table = _table("dialect", "whose", "place", "found")
+    console = screen()
+    rows = table("dialect", "whose", "place", "found")
     for row in places:
         hooks = f"{row['hooks']} hook{'' if row['hooks'] == 1 else 's'}" if row["hooks"] else ""
         status = "" if row["status"] == "read" and hooks else row["status"]
-        table.add_row(
-            _text(row["dialect"], "dim"),
-            _text(row["level"]),
-            _text(row["path"]),
+        rows.add_row(
+            cell(row["dialect"], "dim"),
+            cell(row["level"]),
+            cell(row["path"]),
             _stacked(", ".join(filter(None, (hooks, status))), row.get("why", "")),
             style="dim" if row["status"] == "absent" else "",
         )
-    console.print(table)
+    console.print(rows)
     console.print()
     console.print(_part("project", project or "none here", "bold"))
 
@@ -195,7 +200,7 @@ def show_places(project: str | None, places: Sequence[Mapping[str, Any]]) -> Non
 
 def show_review(review: Mapping[str, Any]) -> None:
     """Exactly what would run, nothing cut short: what is not shown is not agreed to."""
-    show = partial(_console().print, soft_wrap=True)  # a digest broken in two cannot be compared
+    show = partial(screen().print, soft_wrap=True)  # a digest broken in two cannot be compared
     digests = {row["path"]: row for row in review["scripts"]}
     show(Text.assemble(("configuration ", "bold"), _whole(review.get("real", review["file"]))))
     show(_line("dialect", review["dialect"]), _line("sha256", review["digest"]), sep="\n")
@@ -247,15 +252,15 @@ def _whole(value: str, style: str = "") -> Text:
 
 
 def show_records(rows: Sequence[Mapping[str, Any]], notices: Sequence[str]) -> None:
-    console = _console()
-    table = _table("configuration", "dialect", "hooks", "files", "trusted at")
+    console = screen()
+    shown = table("configuration", "dialect", "hooks", "files", "trusted at")
     for row in rows:
         counts = [str(row["hooks"]), str(row["scripts"])]
-        table.add_row(_text(row["file"]), _text(row["dialect"], "dim"), *counts, _text(row["at"]))
+        shown.add_row(cell(row["file"]), cell(row["dialect"], "dim"), *counts, cell(row["at"]))
     if rows:
-        console.print(table)
+        console.print(shown)
     for notice in notices:
-        console.print(Text.assemble(("note: ", "yellow"), _text(notice)))
+        console.print(Text.assemble(("note: ", "yellow"), line(notice)))
     if not rows:
         console.print(Text("Nothing is trusted."))
 
@@ -264,13 +269,13 @@ def show_records(rows: Sequence[Mapping[str, Any]], notices: Sequence[str]) -> N
 
 
 def show_events(rows: Sequence[Row]) -> None:
-    console = _console()
-    table = _table("event", "fields (? may be left out)", "can be", "in each dialect")
+    console = screen()
+    shown = table("event", "fields (? may be left out)", "can be", "in each dialect")
     for row in rows:
         fields = " ".join(name + ("" if name in row.required else "?") for name in row.fields)
         names = "\n".join(f"{dialect}: {name}" for dialect, name in row.spellings.items())
-        table.add_row(_stacked(row.name, row.when), fields, ", ".join(can_be(row)), names)
-    console.print(table)
+        shown.add_row(_stacked(row.name, row.when), fields, ", ".join(can_be(row)), names)
+    console.print(shown)
 
 
 def can_be(row: Row) -> list[str]:
@@ -282,4 +287,4 @@ def can_be(row: Row) -> list[str]:
 
 def _show_notices(console: Console, notices: Sequence[Notice]) -> None:
     for notice in notices:
-        console.print(Text.assemble(("note: ", "yellow"), _text(notice)))
+        console.print(Text.assemble(("note: ", "yellow"), line(notice)))

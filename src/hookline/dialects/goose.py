@@ -28,7 +28,7 @@ from hookline.model import (
     Verdict,
     compact,
 )
-from hookline.reading import NOT_JSON, Entries, bad_exit, json_value, no_answer, printed
+from hookline.reading import NOT_JSON, Entries, bad_exit, json_value, no_answer, printed, unreadable
 from hookline.wording import kind_of, shown
 
 NAME = "goose"
@@ -227,8 +227,8 @@ def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
     text = printed(outcome.stdout)
     if hook.background or not text:
         return Verdict()
-    if outcome.stdout_cut and text.startswith("{"):
-        return Verdict(failed=f"printed {outcome.stdout_cut} bytes too many, so its answer cannot be read")
+    if failed := unreadable(outcome, text):
+        return Verdict(failed=failed)
     answer = json_value(text)
     return _decision(hook, answer, text) if event.name == "PreToolUse" else _injection(answer, text)
 

@@ -28,7 +28,7 @@ from hookline.model import (
     Source,
     Verdict,
 )
-from hookline.reading import NOT_JSON, Entries, bad_exit, json_value, no_answer, printed
+from hookline.reading import NOT_JSON, Entries, bad_exit, json_value, no_answer, printed, unreadable
 from hookline.wording import kind_of, nearest, shown
 
 NAME = "harness"
@@ -171,8 +171,8 @@ def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
         return Verdict(failed=f"exited with 2, which cannot block {event.name}")
     if outcome.exit_code:
         return Verdict(failed=bad_exit(outcome))
-    if outcome.stdout_cut and deniable and text.startswith("{"):
-        return Verdict(failed=f"printed {outcome.stdout_cut} bytes too many, so its answer cannot be read")
+    if deniable and (failed := unreadable(outcome, text)):
+        return Verdict(failed=failed)
     if not deniable:
         odd = (f"{event.name} cannot be decided, so its JSON {shown(text)} is text",) if decides else ()
         return Verdict(context=(text,) if text else (), notices=odd)

@@ -30,7 +30,7 @@ from hookline.model import (
     Verdict,
     compact,
 )
-from hookline.reading import NOT_JSON, Entries, bad_exit, json_value, no_answer, printed
+from hookline.reading import BEYOND, NOT_JSON, Entries, bad_exit, json_value, no_answer, printed, unreadable
 from hookline.wording import kind_of, nearest, shown
 
 NAME = "llxprt"
@@ -100,6 +100,11 @@ def read(
     if not isinstance(document, dict):
         raise ConfigError(f"must hold an object with the key 'hooks', not {kind_of(document)}", file=file)
     extension = _extension(file)
+    if extension:  # it brings hooks along; what the user has switched on or off is not for it to say
+        for key in ("hooksConfig", "enableHooks", "security"):
+            if key in document:
+                entries.note(f"/{key}", "is for settings, and means nothing in an extension; ignored")
+        document = {"hooks": document["hooks"]} if "hooks" in document else {}
     switches = _switches(entries, document)
     common = {
         "env": {"extensionPath": extension, "pathSeparator": os.sep} if extension else {},
@@ -345,11 +350,13 @@ def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
     text = printed(outcome.stdout)
     if not text:
         return Verdict()
+    if failed := unreadable(outcome, text):
+        return Verdict(failed=failed)
     answer = _answer(text)
     if answer is NOT_JSON:
-        if outcome.stdout_cut and text[0] in '{"':
-            return Verdict(failed=f"printed {outcome.stdout_cut} bytes too many, so its answer cannot be read")
         return Verdict(decision="allow", messages=(text,))
+    if answer is BEYOND:
+        return Verdict(failed="printed JSON that is nested too deep, or has too long a number, to be read")
     return _verdict(hook, event, answer) if isinstance(answer, dict) else Verdict()
 
 
@@ -359,7 +366,7 @@ def _answer(text: str) -> Any:
     if not isinstance(value, str):
         return value
     inner = json_value(value)
-    return inner if isinstance(inner, dict) else NOT_JSON
+    return inner if isinstance(inner, dict) or inner is BEYOND else NOT_JSON
 
 
 def _blocked(hook: Hook, event: Event, reason: str) -> Verdict:

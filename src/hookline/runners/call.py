@@ -28,7 +28,7 @@ def run(jobs: Sequence[Job]) -> list[Outcome]:
         began = perf_counter_ns()
         try:
             value = action.handler(job.payload)
-        except Exception as error:  # noqa: BLE001  (its dialect says what a raise means)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (its dialect says what a raise means)
             outcomes.append(_raised(error, began))
             continue
         if value.__class__ not in NEVER_AWAITED and isawaitable(value):
@@ -48,7 +48,7 @@ async def run_async(jobs: Sequence[Job]) -> list[Outcome]:
             value = action.handler(job.payload)
             if value.__class__ not in NEVER_AWAITED and isawaitable(value):
                 value = await value
-        except Exception as error:  # noqa: BLE001
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             outcomes.append(_raised(error, began))
         else:
             outcomes.append(_returned(value, began))
@@ -59,7 +59,7 @@ def _waited_for(value: Awaitable[Any], name: str, began: int) -> Outcome:
     _outside_of_loops(value, name, INSTEAD)
     try:
         return _returned(awaited(value, name, INSTEAD), began)
-    except Exception as error:  # noqa: BLE001
+    except (Exception, SystemExit) as error:  # noqa: BLE001
         return _raised(error, began)
 
 
@@ -99,7 +99,7 @@ def _returned(value: Any, began: int) -> Outcome:
     return Outcome("returned", value=value, duration_ms=(perf_counter_ns() - began) // 1000 / 1000)
 
 
-def _raised(error: Exception, began: int) -> Outcome:
+def _raised(error: BaseException, began: int) -> Outcome:
     return Outcome(
         "raised",
         error=f"raised {type(error).__name__}: {error}",
