@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -51,10 +52,13 @@ def cell(value: object, style: str = "") -> Text:
 
 
 def table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    """A table without lines. A column marked with `*` takes what room there is, the others what they need."""
+    stretches = any(column.endswith("*") for column in columns)
+    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False, expand=stretches)
     for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
+        wide = column.endswith("*")
+        made.add_column(column.rstrip("*"), overflow="fold", ratio=1 if wide else None, no_wrap=stretches and not wide)
+    return made
 
 
 # -- fire
@@ -63,7 +67,7 @@ def table(*columns: str) -> Table:
 def show_ruling(ruling: Ruling) -> None:
     console = screen()
     if ruling.hooks:
-        rows = table("hook", "dialect", "status", "time", "says")
+        rows = table("hook*", "dialect", "status", "time", "says*")
         for report in ruling.hooks:
             rows.add_row(
                 line(report.hook),
@@ -124,16 +128,11 @@ def show_plan(plan: Plan, notices: Sequence[Notice]) -> None:
     if not plan.entries:
         console.print(Text(f"No hook listens to {plan.event}."))
     else:
-        rows = table("", "hook", "dialect", "because", "timeout")
         for entry in plan.entries:
-            rows.add_row(
-                cell(_when(entry), "dim" if entry.skipped else "bold green"),
-                _stacked(entry.hook.name, str(entry.hook.source)),
-                cell(entry.hook.dialect, "dim"),
-                line(entry.skipped or entry.hook.matcher.text or f"every {plan.event}"),
-                _timeout(entry.hook),
-            )
-        console.print(rows)
+            why = entry.skipped or entry.hook.matcher.text or f"every {plan.event}"
+            when = (f"{_when(entry):<10} ", "dim" if entry.skipped else "bold green")
+            console.print(Text.assemble(when, _introduced(entry.hook.name, entry.hook, why)))
+            console.print(Padding(line(entry.hook.source, "dim"), (0, 0, 0, 11)))
         console.print()
     _show_notices(console, notices)
     running = sum(entry.runs for entry in plan.entries)
@@ -149,8 +148,12 @@ def _stacked(first: str, *below: str) -> Text:
     return Text("\n").join([line(first), *(line(text, "dim") for text in below if text)])
 
 
-def _timeout(hook: Hook) -> Text:
-    return cell(seconds(hook.action.timeout) if isinstance(hook.action, Command) else "none")
+def _introduced(title: str, hook: Hook, why: str) -> Text:
+    """A hook in one line: its name, its dialect, how long it may take, and when it runs or why it does not."""
+    time = [seconds(hook.action.timeout)] if isinstance(hook.action, Command) else []
+    facts = ", ".join([hook.dialect, *time, *(["background"] if hook.background else [])])
+    said = Text.assemble(line(title), (f"  {facts}", "dim"))
+    return said.append(": ").append(line(why)) if why else said
 
 
 # -- list
@@ -158,18 +161,17 @@ def _timeout(hook: Hook) -> Text:
 
 def show_hooks(described: Sequence[tuple[Hook, About]], notices: Sequence[Notice], *, found: bool = False) -> None:
     console = screen()
-    rows = table("event", "hook", "dialect", "only if", "timeout")
-    for hook, about in described:
-        title = f"{about.title} ({hook.name})" if about.title else hook.name
-        rows.add_row(
-            cell(hook.event),
-            _stacked(title, hook.barred, about.text, str(hook.source)),
-            cell(hook.dialect, "dim"),
-            line(hook.matcher.text),
-            _timeout(hook),
-        )
+    for event in dict.fromkeys(hook.event for hook, _ in described):
+        console.print(Text(event, style="bold"))
+        for hook, about in described:
+            if hook.event == event:
+                title = f"{about.title} ({hook.name})" if about.title else hook.name
+                only = f"only if {hook.matcher.text}" if hook.matcher.text else ""
+                console.print(Padding(_introduced(title, hook, only), (0, 0, 0, 2)))
+                for text, style in ((hook.barred, "magenta"), (about.text, ""), (hook.source, "dim")):
+                    if text:
+                        console.print(Padding(line(text, style), (0, 0, 0, 4)))
     if described:
-        console.print(rows)
         console.print()
     _show_notices(console, notices)
     console.print(Text(f"{len(described)} hook{'' if len(described) == 1 else 's'}."))
