@@ -64,7 +64,10 @@ def _measured(name: str, place: Place, blocks: int | None) -> Result:
 
 
 def _parser() -> argparse.ArgumentParser:
-    listed = "\n".join(f"  {name:<10} {c.goal}, at most {c.limit:g} times" for name, c in COMPARISONS.items())
+    listed = "\n".join(
+        f"  {name:<10} {c.goal}" + (f", at most {c.limit:g} times" if c.limit is not None else "")
+        for name, c in COMPARISONS.items()
+    )
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Measure what hookline costs beside what the operating system costs.",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from bench import inprocess
+from bench import inprocess, taping
 from bench.building import Programs
 from bench.contenders import (
     EVENT,
@@ -72,17 +72,19 @@ class Place:
 class Comparison:
     """Contenders for one work. The first is what the others are measured by; the goal is set for the one named `aim`.
 
+    Without a limit it is for orientation. `rate` is what the times are told in, by the second, too.
     A goal `against_c` says nothing where the floor had to be made in Python, which is slower than C.
     """
 
     goal: str
-    limit: float
+    limit: float | None
     aim: str
     prepare: Callable[[Place], list[Contender]]
     blocks: int
     rounds: int
     against_c: bool = True
     unit: Literal["ms", "us"] = "ms"
+    rate: str = ""
 
 
 def static(place: Place) -> list[Contender]:
@@ -149,6 +151,19 @@ def cold(place: Place) -> list[Contender]:
     ]
 
 
+def on_tape(
+    goal: str, limit: float | None, aim: str, contenders: Callable[[Path], list[Contender]], blocks: int, rate: str
+) -> Comparison:
+    """A comparison of what is done with a tape, each in a directory of its own."""
+
+    def prepare(place: Place) -> list[Contender]:
+        directory = place.directory / f"tape-{rate}-{aim.replace(' ', '-')}"
+        directory.mkdir()
+        return contenders(directory)
+
+    return Comparison(goal, limit, aim, prepare, blocks, 2, False, "us", rate)
+
+
 def in_process(goal: str, limit: float, aim: str, contenders: Callable[[], list[Contender]]) -> Comparison:
     """A comparison without any process: many short rounds."""
     return Comparison(goal, limit, aim, lambda place: contenders(), 100, 3, False, "us")
@@ -163,9 +178,9 @@ COMPARISONS = {
     ),
     "cold": Comparison("a cold `hookline fire`", 5.0, "hookline fire", cold, 40, 2, False),
     "nobody": in_process("nobody listens, in plain calls", 10, "hooks.fire, nobody listens", inprocess.nobody),
-    "handler": in_process("one handler, in plain calls", 30, "hooks.fire, a handler of ours", inprocess.one),
-    "further": in_process("each further one, in plain calls", 8, "one more of ours", inprocess.more),
-    "pluggy": in_process("one handler, beside pluggy", 0.5, "hooks.fire, a handler of ours", inprocess.pluggy),
+    "handler": in_process("one handler, in plain calls", 30, "hooks.fire, a handler of Harn", inprocess.one),
+    "further": in_process("each further one, in plain calls", 8, "one more of Harn", inprocess.more),
+    "pluggy": in_process("one handler, beside pluggy", 0.5, "hooks.fire, a handler of Harn", inprocess.pluggy),
     "many": in_process("one of 1000 hooks matches", 1.5, "1000 registered hooks", inprocess.many),
     "async": Comparison(
         "async that never suspends",
@@ -177,4 +192,7 @@ COMPARISONS = {
         False,
         "us",
     ),
+    "record": on_tape("a record of a tape", None, "a record", taping.record, 40, "records"),
+    "verify": on_tape("verifying, 10 us a record", 1.0, "verify, each record", taping.verifying, 10, "records"),
+    "replay": on_tape("replaying an event", None, "replay, each event", taping.replaying, 10, "events"),
 }

@@ -35,7 +35,9 @@ class Result:
 
     @property
     def reached(self) -> bool | None:
-        """None where the goal cannot be judged here."""
+        """None where there is no goal, or it cannot be judged here."""
+        if self.comparison.limit is None:
+            return None
         if self.comparison.against_c and not self.programs.floor:
             return None
         return ratio(self.aimed, self.by) <= self.comparison.limit
@@ -51,10 +53,14 @@ def as_text(results: Sequence[Result], programs: Programs) -> Iterator[str]:
             row = f"  {series.name:<32}{series.median / UNITS[unit]:>10.3f}{series.p95 / UNITS[unit]:>9.3f}"
             low, high = spread(series, result.by)
             beside = f"{ratio(series, result.by):>8.2f}   {low:.2f} to {high:.2f}" if series is not result.by else ""
-            yield row + beside
+            rate = f"   {1e9 / series.median:,.0f} {result.comparison.rate} a second" if result.comparison.rate else ""
+            yield row + (f"{beside:<30}" if rate else beside) + rate
     yield f"\n{'goal':<34}{'at most':>10}{'is':>9}   {'':<14}what it is measured by"
     for result in results:
         limit, got = result.comparison.limit, ratio(result.aimed, result.by)
+        if limit is None:
+            yield f"{result.comparison.goal:<34}{'-':>10}{got:>9.2f}   {'no goal':<14}{result.by.name}"
+            continue
         word = VERDICTS[result.reached]
         yield f"{result.comparison.goal:<34}{limit:>10.2f}{got:>9.2f}   {word:<14}{result.by.name}"
 

@@ -1,4 +1,4 @@
-"""Writes the generated pages, events.md, cli.md and schemas/*.json, from the code they describe.
+"""Writes the generated pages, events.md, cli.md, lifecycle.md and schemas/*.json, from the code they describe.
 
 python docs/generate.py            rewrite them
 python docs/generate.py --check    exit 1 if one of them is stale, and say how to mend it
@@ -6,6 +6,7 @@ python docs/generate.py --check    exit 1 if one of them is stale, and say how t
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -17,6 +18,9 @@ from pathlib import Path
 
 # argparse wraps to the terminal and, on newer Pythons, colours: neither may show in a file.
 os.environ |= {"COLUMNS": "100", "NO_COLOR": "1", "PYTHON_COLORS": "0"}
+sys.path.insert(0, str(Path(__file__).parent))
+
+import life
 
 from hookline.cli import (
     ASK,
@@ -34,6 +38,7 @@ from hookline.cli import (
 from hookline.cli.show import can_be
 from hookline.dialects import DIALECTS, dialect
 from hookline.events import CATALOGUE, EFFECTS, EVERYWHERE, FIELD_TYPES, ROWS, TYPES, Row, snake_case
+from hookline.kinds import schema as record_schema
 from hookline.llm import SCHEMAS, schemas
 from hookline.model import BASE_FIELDS
 
@@ -210,8 +215,10 @@ def cli() -> str:
     lines = _opening("The command line", "hookline.cli")
     lines += ["```text", introduction().rstrip(), "```", ""]
     for verb, (module, _) in VERBS.items():
-        help_text = _settled(import_module(module).parser().format_help())
-        lines += [f"## hookline {verb}", "", "```text", help_text.rstrip(), "```", ""]
+        parser = import_module(module).parser()
+        lines += [f"## hookline {verb}", "", "```text", _settled(parser.format_help()).rstrip(), "```", ""]
+        for name, below in _below(parser):
+            lines += [f"### hookline {verb} {name}", "", "```text", _settled(below.format_help()).rstrip(), "```", ""]
     lines += ["## Exit codes", "", *_table(["code", "means"], ([str(code), text] for code, text in EXIT_CODES))]
     lines += [
         "2, 3 and 4 come from `fire` alone, and only from the ruling. A mistake on the command line is never 2.",
@@ -221,6 +228,13 @@ def cli() -> str:
         "A hook that fails does not change the exit code unless `--on-failure` or its own `on_failure` says so.",
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _below(parser: argparse.ArgumentParser) -> Iterable[tuple[str, argparse.ArgumentParser]]:
+    """The parsers of a verb's own verbs."""
+    for action in parser._actions:  # noqa: SLF001  (argparse has no other way to ask)
+        if isinstance(action.choices, dict):
+            yield from action.choices.items()
 
 
 def _settled(text: str) -> str:
@@ -235,10 +249,67 @@ def schema(name: str) -> str:
     return json.dumps(schemas()[name], indent=2, ensure_ascii=False) + "\n"
 
 
+def tape_record() -> str:
+    return json.dumps(record_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+# -- lifecycle.md
+
+
+def lifecycle() -> str:
+    moments = life.lived()
+    lines = _opening("The life of an agent", "a recorded run of hookline.loop, docs/life.py,")
+    lines += [
+        "Every event of the catalogue, in the order in which the reference loop (`src/hookline/loop.py`) fires it.",
+        "The agent has a persona; a person must approve one of its tools; it writes a file, hands a question over to",
+        "a subagent, compacts its conversation, and at last runs out of turns, so that it ends with work left. What",
+        "each call does is told in [The session](session.md), what is in each event in [Events](events.md).",
+        "",
+        "## The order",
+        "",
+        "To the left the event, indented by the calls it is inside of; then the call of the session that fires it,",
+        "and the place in the loop that makes the call. Events of the subagent are marked with `*`.",
+        "",
+        "```text",
+        f"{'event':<32} {'session.':<20} Agent.",
+        *(_moment(moment, moments[0].session) for moment in moments),
+        "```",
+        "",
+        "## Who fires what",
+        "",
+    ]
+    calls: dict[str, dict[str, None]] = {}
+    for moment in moments:
+        calls.setdefault(moment.event, {})[moment.call] = None
+    lines += _table(
+        ["event", "fires", "by"],
+        (
+            [f"[{row.name}](events.md#{row.name.lower()})", row.when, _code(_called(calls[row.name]))]
+            for row in CATALOGUE
+        ),
+    )
+    lines += [
+        "`FileEdited` waits for the next boundary of a turn: besides `turn_done`, the first `model` or `tool` call of",
+        "a turn delivers what is queued, and so does `close`.",
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _moment(moment: life.Moment, first: str) -> str:
+    event = "  " * moment.depth + moment.event + ("" if moment.session == first else " *")
+    return f"{event:<32} {moment.call:<20} {moment.place}".rstrip()
+
+
+def _called(calls: Iterable[str]) -> list[str]:
+    return ["with hooks.session(...)" if call == "__enter__" else f"session.{call}" for call in calls]
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "events.md": events,
     "cli.md": cli,
+    "lifecycle.md": lifecycle,
     **{f"schemas/{name}.json": partial(schema, name) for name in SCHEMAS},
+    "schemas/tape-record.json": tape_record,
 }
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-import msgspec
 import pytest
 import yaml
 
@@ -26,8 +26,8 @@ from hookline.model import Command, Decision, Event, Hook, Outcome, Source, Stat
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(str(page.relative_to(ROOT)) for page in (*ROOT.glob("*.md"), *ROOT.glob("[!.]*/*.md")))
-RUN_AS_PYTHON = ("README.md", "docs/python.md")
-RUN_IN_A_SHELL = ("docs/harness.md", "docs/goose.md", "docs/llxprt.md")
+RUN_AS_PYTHON = ("README.md", "docs/python.md", "docs/harn.md", "docs/handlers.md", "docs/session.md", "docs/tape.md")
+RUN_IN_A_SHELL = ("docs/harness.md", "docs/goose.md", "docs/llxprt.md", "docs/harn.md", "docs/tape.md")
 RULINGS = {0, 2, 3, 4}
 """Exit codes an example may end with; all others are mistakes."""
 
@@ -35,6 +35,9 @@ VOCABULARY = (
     *("event", "hook", "source", "host", "dialect", "plan", "wave", "skip"),
     *("runner", "outcome", "verdict", "ruling", "halt", "notice", "tape", "record"),
 )
+
+
+PARSERS: dict[str, Callable[[str], Any]] = {"json": json.loads, "yaml": yaml.safe_load, "toml": tomllib.loads}
 
 
 class Block(NamedTuple):
@@ -92,11 +95,11 @@ def section(text: str, heading: str) -> str:
 
 
 def unparsable(text: str) -> list[str]:
-    """JSON and YAML blocks that are none."""
+    """JSON, YAML and TOML blocks that are none."""
     wrong = []
-    for block in blocks(text, "json", "yaml"):
+    for block in blocks(text, *PARSERS):
         try:
-            json.loads(block.text) if block.language == "json" else yaml.safe_load(block.text)
+            PARSERS[block.language](block.text)
         except (ValueError, yaml.YAMLError) as error:
             wrong.append(f"line {block.line}: {error}")
     return wrong
@@ -134,11 +137,17 @@ def wrong_commands(text: str) -> list[str]:
     for span in re.findall(r"`hookline ([^`]+)`", prose(text)):
         verb, *rest = span.split()
         if verb in VERBS:
-            known = {option for action in parser_of(verb)._actions for option in action.option_strings}
+            known = options(parser_of(verb))
             wrong += [f"hookline {span}: no such option" for word in rest if word[0] == "-" and word not in known]
         elif not verb.isupper() and not verb.startswith("--"):  # `hookline VERB`, `hookline --version`
             wrong.append(f"hookline {span}: no such verb")
     return wrong
+
+
+def options(parser: Any) -> set[str]:
+    """Every option of a parser, and of those below it."""
+    below = [inner for action in parser._actions for inner in getattr(action.choices, "values", list)()]
+    return {option for action in parser._actions for option in action.option_strings}.union(*map(options, below))
 
 
 def parser_of(verb: str) -> Any:
@@ -213,8 +222,20 @@ def some_hook(name: str, event: str) -> Hook:
     return Hook(name="hook", event=event, dialect=name, source=Source("file"), action=Command(("true",), 1.0))
 
 
+def in_harns_words(payload: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a payload that has Harn's shape."""
+    fields = {key: value for key, value in payload.items() if key not in ("session", "target", "tool", "result")}
+    if "tool" in payload:
+        fields |= {"tool_name": payload["tool"]["name"], "tool_input": payload["tool"]["args"]}
+    if "result" in payload:
+        fields["tool_output"] = payload["result"]["text"]
+    return fields | {"session_id": payload["session"]["id"]}
+
+
 def event_of(name: str, payload: dict[str, Any]) -> Event:
     """The event that a payload on a page speaks of, in hookline's own words."""
+    if "session" in payload:
+        payload = in_harns_words(payload)
     ours = {
         "prompt_text": "prompt",
         "tool_arguments": "tool_input",
@@ -326,17 +347,17 @@ def called(text: str, place: Path) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("docs/harness.md", 2), ("docs/goose.md", 3), ("docs/llxprt.md", 2)],
-    ids=["a block", "a question", "exit 2"],
+    [("docs/harness.md", 2), ("docs/goose.md", 3), ("docs/llxprt.md", 2), ("docs/harn.md", 2)],
+    ids=["a block", "a question", "exit 2", "a handler"],
 )
 def test_the_first_example_says_what_the_page_says(name: str, code: int, place: Path) -> None:
     """The sentence and the exit code promised under the first example are those it ends with."""
     promised = section(page(name), "## A first hook")
-    made, fired = blocks(promised, "sh")[0].text.split("\nhookline ", 1)
+    made, fired = f"\n{blocks(promised, 'sh')[0].text}".split("\nhookline ", 1)
     assert run(["bash", "-euc", made], place).returncode == 0
     [words] = commands("hookline " + fired)
     done = run([sys.executable, "-m", "hookline", *words], place)
-    said = re.search(r"output is `([^`]+)`,\s+and\s+the\s+exit\s+code\s+is\s+(\d)", prose(promised))
+    said = re.search(r"output\s+is\s+`([^`]+)`,\s+and\s+the\s+exit\s+code\s+is\s+(\d)", prose(promised))
     assert said
     assert (done.stdout.splitlines()[-1], done.returncode) == (said[1], int(said[2])) == (said[1], code)
 
@@ -367,7 +388,7 @@ def test_configurations_on_the_page_load_without_a_notice(name: str) -> None:
     """A configuration shown as an example is one without anything odd about it."""
     speaks = dialect(name)
     shown = [
-        msgspec.json.decode(block.text) if block.language == "json" else yaml.safe_load(block.text)
+        PARSERS[block.language](block.text)
         for block in blocks(section(page(f"docs/{name}.md"), "## Configuration"), speaks.FORMAT)
     ]
     assert shown
@@ -388,6 +409,22 @@ def test_architecture_names_every_module() -> None:
     layers = (ROOT / "tests" / "test_layers.py").read_text(encoding="utf-8")
     order = re.findall(r'^    "(\w+)",$', layers.partition("ROWS = [")[2].partition("]")[0], flags=re.MULTILINE)
     assert named == order
+
+
+def test_the_page_of_the_tape_has_every_kind() -> None:
+    """The table of records has each kind with its moment and its fields, and no other."""
+    from hookline.kinds import EVERYWHERE, KINDS
+    from hookline.tape import ADDED
+
+    hook = ["event", "handler", "dialect", "source", "digest?"]
+    text = section(page("docs/tape.md"), "## The format")
+    shown = {}
+    for row in re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", text, flags=re.MULTILINE):
+        fields = re.findall(r"`([\w?]+)`", row[2])
+        shown[row[0]] = (row[1], [*(hook if "*hook*" in row[2] else []), *fields])
+    assert shown == {name: (kind.when, list(kind.fields)) for name, kind in KINDS.items()}
+    assert f"*hook* is {', '.join(f'`{name}`' for name in hook)}" in text
+    assert {name.removesuffix("?") for name in EVERYWHERE} == set(ADDED)
 
 
 # -- each check can fail

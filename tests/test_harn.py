@@ -1055,7 +1055,6 @@ def test_decisions_are_vetoes_on_the_tape(tape: Tape, answer: Any, decision: str
     }
 
 
-@pytest.mark.xfail(reason="the tape has the ruling's default reason instead", strict=True)
 @pytest.mark.parametrize("decision", ["allow", "deny", "ask"])
 def test_a_decision_without_a_reason_on_the_tape(tape: Tape, decision: str) -> None:
     """A decision that gave no reason is taped with `decision=<kind>`, as Harn does."""

@@ -171,6 +171,56 @@ def test_misuse_raises_at_once(project: Project, event: Any, payload: dict[str, 
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("event", "payload"),
+    [
+        ("PreTolUse", LS),
+        ("PreToolUse", {}),
+        ("PreToolUse", {**LS, "tool_nam": 1}),
+        ("PreToolUse", {**LS, "tool_input": "ls"}),
+        ("Stop", {"stop_hook_active": 1}),
+        ("SessionIdle", {"iteration": True}),
+        ("Stop", {"session_id": 7}),
+        ("Stop", {"timestamp": None}),
+    ],
+)
+def test_misuse_raises_also_where_nobody_listens(event: str, payload: dict[str, Any]) -> None:
+    """Whether an event is fired as it should be does not depend on who listens today."""
+    with pytest.raises(UsageError) as alone:
+        Hooks().fire(event, **payload)
+    heard = Hooks()
+    for name in ("PreToolUse", "Stop", "SessionIdle"):
+        heard.on(name)(lambda payload: None)
+    with pytest.raises(UsageError) as among:
+        heard.fire(event, **payload)
+    assert str(alone.value) == str(among.value)
+
+
+def test_nothing_is_built_for_nobody() -> None:
+    """An event nobody listens to does not even ask what time it is; its ruling is that of hooks with no opinion."""
+    hooks = Hooks(clock=lambda: pytest.fail("nobody wants to know"))
+    hooks.on("Stop")(lambda payload: None)
+    for ruling in (hooks.fire("PreToolUse", **LS), asyncio.run(hooks.fire_async("PreToolUse", **LS))):
+        assert ruling.to_dict() == {"event": "PreToolUse", "decision": "none", "healthy": True}
+        assert list(ruling.hooks) == []
+
+
+def test_values_of_subclasses_are_values() -> None:
+    """A field may be a str or a dict of the host's own class, as it may be a plain one."""
+
+    class Name(str):
+        __slots__ = ()
+
+    class Input(dict[str, Any]):
+        pass
+
+    seen: list[Any] = []
+    hooks = Hooks()
+    hooks.on("PreToolUse", match="Bash")(lambda payload: seen.append(payload["tool_input"]))
+    hooks.fire("PreToolUse", tool_name=Name("Bash"), tool_input=Input(command="ls"), session_id=Name("s"))
+    assert seen == [{"command": "ls"}]
+
+
 def test_what_is_not_json_cannot_be_sent(project: Project) -> None:
     """A payload no hook could be given is the caller's mistake, in the foreground and in the background."""
     project.script("h.sh", "exit 0")

@@ -26,32 +26,54 @@ ROWS = [
     "answering",
     "verdicts",
     "handlers",
+    "parsing",
     "reading",
     "merging",
+    "shelltext",
     "shellwords",
+    "rewriting",
     "scripts",
     "state",
     "trust",
     "registry",
     "planning",
+    "masking",
     "redacting",
+    "kinds",
     "tape",
+    "tallying",
+    "recalling",
     "processes",
     "runners",
     "dialects",
+    "recording",
     "engine",
     "waiting",
     "background",
     "translating",
     "translators",
     "discovery",
+    "results",
+    "permissions",
+    "finish",
+    "remembering",
+    "conducting",
+    "stage",
+    "modelling",
+    "tooling",
+    "personas",
+    "session",
+    "replay",
     "registering_harn",
     "registering",
     "hooks",
+    "judging",
+    "loop",
     "receipts",
     "cli",
 ]
-SHARED_BY_VERBS = {"hookline.cli", "hookline.cli.arguments", "hookline.cli.show"}
+SHARED_BY_VERBS = {"hookline.cli", "hookline.cli.arguments", "hookline.cli.show", "hookline.cli.timeline"}
+FOR_PEOPLE = {"hookline.cli.show", "hookline.cli.timeline"}
 
 
 def modules() -> dict[str, Path]:
@@ -92,7 +114,7 @@ def test_every_module_has_a_row() -> None:
 
 
 def test_imports_point_upwards() -> None:
-    """No module imports from its own row or one below; the verbs of the command line share three modules."""
+    """No module imports from its own row or one below; the verbs of the command line share a few modules."""
     known = set(modules())
     wrong = []
     for module, path in modules().items():
@@ -100,7 +122,7 @@ def test_imports_point_upwards() -> None:
             continue
         for imported in imports(path, known):
             same_package = imported.split(".")[1] == module.split(".")[1]
-            if same_package and imported in SHARED_BY_VERBS and module not in SHARED_BY_VERBS - {"hookline.cli.show"}:
+            if same_package and imported in SHARED_BY_VERBS and module not in SHARED_BY_VERBS - FOR_PEOPLE:
                 continue
             if module == "hookline.cli.arguments" and imported == "hookline.cli":
                 continue
@@ -114,7 +136,7 @@ def test_nothing_in_the_core_imports_asyncio_or_rich_at_the_top() -> None:
     heavy = {"asyncio", "rich", "re2", "yaml", "json", "difflib", "pathlib", "dataclasses", "importlib.metadata"}
     wrong = []
     for module, path in modules().items():
-        if module == "hookline.cli.show":  # imported only when a person reads
+        if module in FOR_PEOPLE:  # imported only when a person reads
             continue
         for node in ast.parse(path.read_text()).body:
             names = (

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from hookline.model import Call, Command
 from hookline.scripts import Ground, Named, pinned
-from hookline.shellwords import _Scan, roles
+from hookline.shelltext import Scan
+from hookline.shellwords import roles
 from worlds import TOOL, World
 
 
@@ -152,7 +153,7 @@ def test_what_cannot_be_copied_cannot_be_trusted(world: World, ground: Ground, t
 
 @pytest.mark.parametrize(
     "text",
-    ["$SOMEWHERE/x.sh", "${A:-.}/hooks/a.sh", "bash hooks/*.sh", "`hooks/a.sh`", "cat <<E\nhooks/a.sh\nE", "sh 'open"],
+    ["$SOMEWHERE/x.sh", "${A:-.}/hooks/a.sh", "bash hooks/*.sh", "`hooks/a.sh`", "cat <<E\n$(hooks/a.sh)\nE", "sh 'open"],
 )
 def test_what_only_a_shell_can_know_is_a_caution(ground: Ground, text: str) -> None:
     """Nothing is guessed: a person is told that what this reaches is not covered."""
@@ -182,7 +183,7 @@ def test_no_text_is_too_odd_to_read(ground: Ground, text: str) -> None:
 def test_a_word_that_is_certain_is_what_bash_makes_of_it(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     """Random texts: where we say we know the words of a single command, bash has the very same ones."""
     home = tmp_path_factory.getbasetemp()  # nothing in it has a name of two letters, so no glob finds anything
-    scan = _Scan(text, {"HOME": str(home)})
+    scan = Scan(text, {"HOME": str(home)})
     written = [command for command in scan.commands if command.words]
     plain = not set(text) & set("<>") and len(scan.commands) == 1 and not scan.unread
     if not plain or not written or any(word.value is None for word in written[0].words):
@@ -199,7 +200,7 @@ def test_roles() -> None:
     """Who is the program, who is run by it, who is a text."""
     assert roles(["A=1", "bash", "-eu", "x"]) == ["word", "program", "word", "script"]
     assert roles(["bash", "-lc", "x", "y"]) == ["program", "word", "text", "word"]
-    assert roles(["python3", "-m", "x"]) == ["program", "word", "word"]
+    assert roles(["python3", "-m", "x"]) == ["program", "word", "module"]
     assert roles(["sudo", "-n", "x"]) == ["program", "word", "program"]
     assert roles([None, None]) == ["program", "word"]
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from hookline.model import Event, Hook, Notice, Outcome, Report, Ruling, Source, Verdict
     from hookline.planning import Plan
     from hookline.registering import Registration
+    from hookline.reminders import Reminder
+    from hookline.results import Ask, CompactionResult, ModelResult, Submission, ToolResult
+    from hookline.session import Session
     from hookline.tape import Tape
     from hookline.verdicts import allow, ask, context, deny, halt, remind, rewrite
 
@@ -45,14 +48,19 @@ _HOMES = {
     "hookline.model": ("Event", "Hook", "Notice", "Outcome", "Report", "Ruling", "Source", "Verdict"),
     "hookline.planning": ("Plan",),
     "hookline.registering": ("Registration",),
+    "hookline.reminders": ("Reminder",),
+    "hookline.results": ("Ask", "CompactionResult", "ModelResult", "Submission", "ToolResult"),
+    "hookline.session": ("Session",),
     "hookline.tape": ("Tape",),
     "hookline.verdicts": ("allow", "ask", "context", "deny", "halt", "remind", "rewrite"),
 }
-_MODULES = frozenset({"llm", "receipts", "reminders", "tape", "translators"})
+_MODULES = frozenset({"llm", "loop", "receipts", "reminders", "tape", "translators"})
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Ask",
     "BadAnswer",
+    "CompactionResult",
     "ConfigError",
     "Divergence",
     "Event",
@@ -61,15 +69,20 @@ __all__ = [
     "HookError",
     "HooklineError",
     "Hooks",
+    "ModelResult",
     "Notice",
     "Outcome",
     "Plan",
     "Registration",
+    "Reminder",
     "Report",
     "Ruling",
+    "Session",
     "Source",
+    "Submission",
     "Tape",
     "TapeError",
+    "ToolResult",
     "UsageError",
     "Verdict",
     "allow",

@@ -18,7 +18,6 @@ from hookline.events import ROWS
 from hookline.merging import admitted, amended, fold, settles
 from hookline.model import (
     NO_OPINION,
-    Dialect,
     Event,
     Hook,
     Job,
@@ -32,7 +31,7 @@ from hookline.model import (
 )
 from hookline.planning import NO_MATCH, Entry, Plan, report_of
 from hookline.reading import bearable
-from hookline.recording import Tape
+from hookline.recording import Take, Tape
 
 Steps = Generator[list[Job], list[Outcome], Ruling]
 Keep = Callable[[dict[str, Any]], dict[str, Any]]
@@ -48,41 +47,45 @@ def fire(
     keep: Keep | None = None,
 ) -> Steps:
     """One event through the hooks of its plan: yields jobs, is sent outcomes, returns the ruling."""
-    if tape:
-        recording.happened(tape, event)
+    take = recording.happened(tape, event) if tape else None
+    if take:
         for entry in plan.skips:
-            recording.skipped(tape, entry.hook, event, entry.skipped)
+            recording.skipped(take, entry.hook, event, entry.skipped)
     ran: dict[int, Report] = {}
     ruling, settled_by, healthy = Ruling(event.name), "", True
     for wave in plan.waves:
-        due = []
+        due, jobs = [], []
         for entry in wave:
             why = f"settled by {settled_by}" if settled_by else _no_longer(entry, event) if entry.late else ""
             if why:
-                ran[entry.index] = _skipped(entry, why, event, tape)
+                ran[entry.index] = _skipped(entry, why, event, take)
             else:
                 due.append(entry)
+                jobs.append(job_of(entry.hook, event))
         if not due:
             continue
-        jobs = [job_of(entry.hook, event) for entry in due]
-        if tape:
+        if take:
             for job in jobs:
-                recording.called(tape, job, event, on_failure)
+                recording.called(take, job, event, on_failure)
         outcomes = yield jobs
         verdicts = []
-        for entry, outcome in zip(due, outcomes, strict=True):
-            verdict, report = _judged(entry.hook, event, outcome, tape, on_failure, keep)
-            ran[entry.index] = report
-            healthy = healthy and report.status == "ran"
+        for number, entry in enumerate(due):
+            hook, outcome, known = entry.hook, outcomes[number], plan.reports[entry.index]
+            said = _decoded(hook, event, outcome, take)
+            if said is NO_OPINION and outcome.status == "returned" and not take:  # most handlers, most of the time
+                ran[entry.index] = replace(known, duration_ms=outcome.duration_ms)
+                continue
+            verdict, report = _judged(said, hook, event, outcome, known, tape=take, on_failure=on_failure, keep=keep)
+            ran[entry.index], healthy = report, healthy and report.status == "ran"
             if verdict is not NO_OPINION:
-                verdicts.append((entry.hook, verdict))
-                settled_by = settled_by or (entry.hook.name if settles(verdict) else "")
+                verdicts.append((hook, verdict))
+                settled_by = settled_by or (hook.name if settles(verdict) else "")
         if verdicts:
             ruling = fold(_noted(ruling, verdicts), event, verdicts)
             event = amended(event, ruling, verdicts)
     ruling = replace(ruling, hooks=Reports(plan.reports, ran), healthy=healthy)
-    if tape:
-        recording.ruled(tape, ruling)
+    if take:
+        recording.ruled(take, ruling)
     return ruling
 
 
@@ -99,7 +102,8 @@ def fire_and_forget(
         if tape:
             recording.called(tape, job, event, None)
         [outcome] = yield [job]
-        tell(_judged(job.hook, event, outcome, tape)[1])
+        said = _decoded(job.hook, event, outcome, tape)
+        tell(_judged(said, job.hook, event, outcome, report_of(job.hook, "ran"), tape=tape)[1])
 
 
 def job_of(hook: Hook, event: Event) -> Job:
@@ -107,27 +111,26 @@ def job_of(hook: Hook, event: Event) -> Job:
 
 
 def _judged(
+    said: Verdict,
     hook: Hook,
     event: Event,
     outcome: Outcome,
-    tape: Tape | None,
+    known: Report,
+    *,
+    tape: Take | None,
     on_failure: OnFailure | None = None,
     keep: Keep | None = None,
 ) -> tuple[Verdict, Report]:
     """What one hook's outcome means: the verdict that counts, and the report of what really happened."""
-    speaks = dialect(hook.dialect)
-    said = _decoded(speaks, hook, event, outcome, tape)
     status = "timeout" if outcome.status == "timeout" else "failed" if said.failed else "ran"
-    verdict = said if said is NO_OPINION else admitted(said, event.name, speaks.EFFECTS[event.name])
+    verdict = said if said is NO_OPINION else admitted(said, event.name, dialect(hook.dialect).EFFECTS[event.name])
     if keep and verdict.reminders:
         verdict = replace(verdict, reminders=tuple(keep(reminder) for reminder in verdict.reminders))
     if said.failed and not hook.background:
         verdict = _insisted(verdict, hook, event, hook.on_failure or on_failure)
-    report = Report(
-        hook=hook.name,
-        dialect=hook.dialect,
-        source=str(hook.source),
-        status=status,  # type: ignore[arg-type]
+    report = replace(
+        known,
+        status=status,
         decision=said.literal or (said.decision if status == "ran" or said.decision != "none" else None),
         reason=said.reason,
         success=outcome.exit_code == 0 or outcome.status == "returned",
@@ -138,14 +141,14 @@ def _judged(
         error=said.failed,
     )
     if tape:
-        recording.returned(tape, hook, event, outcome, report, verdict)
+        recording.returned(tape, hook, event, outcome, report=report, verdict=verdict)
     return verdict, report
 
 
-def _decoded(speaks: Dialect, hook: Hook, event: Event, outcome: Outcome, tape: Tape | None) -> Verdict:
+def _decoded(hook: Hook, event: Event, outcome: Outcome, tape: Take | None) -> Verdict:
     """What the hook said. A mistake of ours in reading it is a failure like any other: it decides nothing."""
     try:
-        said = speaks.decode(hook, event, outcome)
+        said = dialect(hook.dialect).decode(hook, event, outcome)
         return said if said is NO_OPINION else bearable(said)
     except HooklineError as error:  # a Python handler's mistake, which its dialect wants to be loud
         if tape:
@@ -171,7 +174,7 @@ def _noted(ruling: Ruling, verdicts: list[tuple[Hook, Verdict]]) -> Ruling:
     return replace(ruling, notices=ruling.notices + notices) if notices else ruling
 
 
-def _skipped(entry: Entry, reason: str, event: Event, tape: Tape | None) -> Report:
+def _skipped(entry: Entry, reason: str, event: Event, tape: Take | None) -> Report:
     if tape:
         recording.skipped(tape, entry.hook, event, reason)
     return report_of(entry.hook, "skipped", reason)

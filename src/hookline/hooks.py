@@ -34,11 +34,11 @@ from hookline.model import (
     Ruling,
     compact,
 )
+from hookline.parsing import parse, read_bytes
 from hookline.planning import Entry, Plan, planned
-from hookline.reading import parse, read_bytes
 from hookline.registering import Registering
 from hookline.registry import Registry
-from hookline.tape import Tape, iso
+from hookline.tape import Durability, Tape, iso
 from hookline.wording import kind_of, shown
 
 if TYPE_CHECKING:
@@ -175,11 +175,13 @@ class Hooks(Registering):
         task: str = "",
         system: str = "",
         replay: str | os.PathLike[str] | None = None,
+        durability: Durability = "flush",
+        mask: bool | Iterable[str] = True,
     ) -> Session:
         """One run of an agent: `with hooks.session(tape="s1.jsonl", approve=ask_a_person) as s:`.
 
         `approve(ask)` is asked where a hook or the policy wants a person; `allow` and `deny` are globs on the
-        names of tools. An existing tape is continued.
+        names of tools. An existing tape is continued. `mask` and `durability` are those of `Tape`.
 
         With `replay` the calls are answered from that tape: no hook, tool, model or approver is called, all
         other options are the recorded ones, and `tape` gets a copy.
@@ -190,16 +192,29 @@ class Hooks(Registering):
         if replay is not None:
             from hookline.replay import Player
 
-            return Player(os.fspath(replay), tape).session(self)
+            return Player(replay, tape).session(self, id)
         return Session(
             self,
             id=id if id is not None else self.new_id(),
             cwd=_absolute(os.fspath(cwd)),
-            tape=None if tape is None else Tape(os.fspath(tape), clock=self._clock),
+            tape=None if tape is None else self._tape(tape, durability, mask),
             approve=approve,
             policy=Policy(allow, deny),
             opening={"source": source, "task": task, "system": system},
         )
+
+    def replay(
+        self,
+        tape: str | os.PathLike[str],
+        copy: str | os.PathLike[str] | None = None,
+        *,
+        id: str | None = None,  # noqa: A002
+    ) -> Session:
+        """A recorded session once more, for a host that makes the same calls: `session(replay=tape, tape=copy)`."""
+        return self.session(id, tape=copy, replay=tape)
+
+    def _tape(self, path: str | os.PathLike[str], durability: Durability, mask: bool | Iterable[str]) -> Tape:
+        return Tape(path, clock=self._clock, durability=durability, mask=mask, environ=self._environ)
 
     def new_id(self) -> str:
         """A made-up session id."""
@@ -221,12 +236,14 @@ class Hooks(Registering):
     def _planned(
         self, name: str, payload: dict[str, Any], base: dict[str, str], tape: Tape | None
     ) -> tuple[Event, Plan]:
-        base["cwd"] = _absolute(base.get("cwd", ""))
-        if "timestamp" not in base:
-            base["timestamp"] = iso(self._clock())
-        if tape and "transcript_path" not in base:
-            base["transcript_path"] = tape.path
-        event = Event(name, payload, **base)
+        event = Event(
+            name,
+            payload,
+            session_id=base.get("session_id", ""),
+            cwd=_absolute(base.get("cwd", "")),
+            timestamp=base["timestamp"] if "timestamp" in base else iso(self._clock()),
+            transcript_path=base.get("transcript_path", tape.path if tape else ""),
+        )
         return event, planned(self._registry.of(name), event)
 
     def _left_behind(self, ruling: Ruling, event: Event, planned: Plan, tape: Tape | None) -> Ruling:

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.model import Event, Hook, Report
 from hookline.registry import Listeners
@@ -51,7 +52,8 @@ class Entry(Struct, frozen=True):
 class Plan(Struct, frozen=True):
     """What an event would set in motion. `entries` holds every hook considered, in plan order.
 
-    `reports` has, for each of them, the report that is known before anything runs.
+    `reports` has, for each of them, the report that is known before anything runs: of a hook that is to run,
+    that of one that has nothing to say.
     """
 
     event: str
@@ -59,7 +61,7 @@ class Plan(Struct, frozen=True):
     waves: tuple[tuple[Entry, ...], ...] = ()
     background: tuple[Entry, ...] = ()
     skips: tuple[Entry, ...] = ()
-    reports: tuple[Report | None, ...] = ()
+    reports: tuple[Report, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {"event": self.event, "hooks": [entry.to_dict() for entry in self.entries]}
@@ -67,6 +69,8 @@ class Plan(Struct, frozen=True):
 
 def planned(listeners: Listeners, event: Event) -> Plan:
     """The plan of an event, remembered where it depends on one field only."""
+    if not listeners:
+        return Plan(event.name)
     if listeners.field is None:
         return plan(listeners, event)
     value = event.payload.get(listeners.field)
@@ -138,10 +142,12 @@ def _together(hooks: Sequence[Hook]) -> frozenset[str]:
     return frozenset(hook.dialect for hook in hooks) - alone
 
 
-def _known(entry: Entry) -> Report | None:
+def _known(entry: Entry) -> Report:
     if entry.background:
         return report_of(entry.hook, "background")
-    return report_of(entry.hook, "skipped", entry.skipped) if entry.wave < 0 else None
+    if entry.wave < 0:
+        return report_of(entry.hook, "skipped", entry.skipped)
+    return replace(report_of(entry.hook, "ran"), decision="none", success=True)
 
 
 def report_of(hook: Hook, status: Any, skipped: str = "") -> Report:

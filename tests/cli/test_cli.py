@@ -275,4 +275,4 @@ def test_the_tape_of_a_call(project: Path) -> None:
     tape = project / "tape.jsonl"
     fire(project, "rm", "--tape", str(tape))
     kinds = [json.loads(line)["kind"] for line in tape.read_text().splitlines()]
-    assert kinds == ["hook_call", "hook_returned", "hook_vetoed", "ruling"]
+    assert kinds == ["event", "hook_call", "hook_returned", "hook_vetoed", "ruling"]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hookline.errors import UsageError
+from hookline.errors import TapeError
 from hookline.model import Job, Outcome
+
+
+class Unrecorded(TapeError):
+    """There is no outcome any more: whoever recorded them was ended while these hooks ran."""
 
 
 class Recorded:
@@ -16,7 +20,7 @@ class Recorded:
 
     def run(self, jobs: Sequence[Job]) -> list[Outcome]:
         if len(jobs) > len(self._outcomes):
-            raise UsageError(f"{len(jobs)} hooks are due, but only {len(self._outcomes)} outcomes are recorded")
+            raise Unrecorded(f"{len(jobs)} hooks are due, but only {len(self._outcomes)} outcomes are recorded")
         due, self._outcomes = self._outcomes[: len(jobs)], self._outcomes[len(jobs) :]
         return due
 

@@ -1,0 +1,364 @@
+"""Replay: the same engine on a tape. No hook is registered, no process started, and the tape it writes is the same.
+
+tape alone     every recorded event goes through the engine again, its hooks answered from the tape
+with a host    the host makes the same calls; hooks, tools, models, compactors and approvals are answered
+               from the tape, and a call that does not fit it raises Divergence
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import msgspec
+from msgspec import Struct
+
+from hookline import engine, waiting
+from hookline.conducting import Do, Fire
+from hookline.errors import Divergence, HookError, RecordedError, TapeError
+from hookline.events import checked, find
+from hookline.masking import filled
+from hookline.model import BASE_FIELDS, Event, Ruling, compact
+from hookline.recalling import Recording, event_of
+from hookline.runners.recorded import Recorded, Unrecorded
+from hookline.tape import ADDED, Record, chained, line, read, read_lines, sealed, verify
+from hookline.wording import shown
+
+if TYPE_CHECKING:
+    from hookline.hooks import Hooks
+    from hookline.session import Session
+
+OF_AN_EVENT = ("hook_skipped", "hook_call", "hook_returned", "hook_raised", "system_reminder", "hook_vetoed", "ruling")
+ANSWERS = {"tool": ("tool_result",), "model": ("message", "model_failed"), "approval": ("approval",)}
+ANSWERS |= {"compaction": ("compaction",)}
+"""The records that have the answer to something of the host's."""
+
+
+class Replay(Struct, frozen=True):
+    """How a replay of a tape alone went."""
+
+    records: int
+    divergence: Divergence | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        done: dict[str, Any] = {"identical": self.divergence is None, "records": self.records}
+        if self.divergence is not None:
+            done["divergence"] = {"seq": self.divergence.seq, "reason": str(self.divergence)}
+        return done
+
+
+def replay(path: str | os.PathLike[str], copy: str | os.PathLike[str] | None = None) -> Replay:
+    """Run a recorded tape through the engine once more; `copy` gets what it writes."""
+    with Player(path, copy) as player:
+        try:
+            while (record := player.ahead()) is not None:
+                if record.kind == "event":
+                    player.again(record)
+                else:
+                    player.append(record.kind, record.said)
+        except Divergence as divergence:
+            return Replay(player.seq, divergence)
+        return Replay(player.seq)
+
+
+class _Line:
+    """A record that is still to come. `made` says that it came about again, and waits for those before it."""
+
+    def __init__(self, record: Record, text: bytes, previous: str) -> None:
+        self.record, self.text, self.previous = record, text, previous
+        self.made = False
+
+
+class Player:
+    """A strict cursor over a tape, which is also the tape that is written: every record must be the next one.
+
+    What background hooks wrote, and what happened inside of a hook or a tool that is not called now, passes as it is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], copy: str | os.PathLike[str] | None = None) -> None:
+        self.path = os.path.abspath(path)
+        self.seq = 0
+        verify(path)
+        self._read = read_lines(path)
+        self._ahead: deque[_Line] = deque()
+        self._last = ""
+        self._due: deque[_Line] | None = None
+        self._astray = False
+        self._copy = None if copy is None else _Copy(os.fspath(copy), self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The end: what background hooks, or later sessions, left on the tape is still written."""
+        if self._copy and not self._copy.closed:
+            while not self._astray and self._peek(0) is not None:
+                self._write(self._ahead[0])
+            self._copy.close()
+
+    # -- looking ahead
+
+    def ahead(self) -> Record | None:
+        """The next record that has not come about again."""
+        found = self._next()
+        return None if found is None else found.record
+
+    def _next(self) -> _Line | None:
+        while (first := self._peek(0)) is not None and (first.made or first.record.data.get("background")):
+            self._write(first)
+        return first
+
+    def _peek(self, index: int) -> _Line | None:
+        while len(self._ahead) <= index:
+            found = next(self._read, None)
+            if found is None:
+                return None
+            self._ahead.append(_Line(*found, self._last))
+            self._last = found[0].hash
+        return self._ahead[index]
+
+    def _following(self) -> Iterator[_Line]:
+        """The lines to come, from the next one on."""
+        self._next()
+        for index in count():
+            if (found := self._peek(index)) is None:
+                return
+            if not found.made and not found.record.data.get("background"):
+                yield found
+
+    def _group(self) -> list[_Line]:
+        """The records of the event that is next, up to its ruling, or to the handler's exception that ended it.
+
+        They stand together, unless other events happened meanwhile; then `of` says where a record belongs.
+        """
+        found: list[_Line] = []
+        together = True
+        for entry in self._following():
+            record = entry.record
+            if not found:
+                found.append(entry)
+                continue
+            if record.kind == "system_reminder" and record.data["reminder"].get("source") == "in_pipeline":
+                continue  # the host's own, or a handler's
+            together = together and record.kind in OF_AN_EVENT and "of" not in record.data
+            if together or record.data.get("of") == found[0].record.seq:
+                found.append(entry)
+                if record.kind == "ruling" or record.data.get("loud"):
+                    break
+            elif record.kind in ("session", "torn") or (record.kind == "event" and "beside" not in record.data):
+                break  # whoever wrote the tape was ended in the middle of this event
+        return found
+
+    # -- writing: the tape of a replay
+
+    def append(self, kind: str, data: dict[str, Any], *, last: bool = False) -> None:
+        """A record is made again: it must be, byte for byte, the next one, or the next one of the event at hand."""
+        inside = self._due is not None
+        entry = self._next() if self._due is None else self._due.popleft() if self._due else None
+        if entry is None:
+            where = "the event has no such record" if inside else "the recording has ended"
+            self._stray(self.seq + 1, f"{where}, and a {kind} came: {shown(data)}")
+        again, text = _again(entry, kind, data)
+        if text != entry.text:
+            self._stray(entry.record.seq, _difference(entry.record, again))
+        entry.made = True
+        self._next()
+
+    def take(self, event: dict[str, Any]) -> Self:
+        self.append("event", event)
+        return self
+
+    def _write(self, entry: _Line) -> None:
+        self._ahead.popleft()
+        self.seq = entry.record.seq
+        if self._copy:
+            self._copy.write(entry.text)
+
+    def _stray(self, seq: int, message: str) -> NoReturn:
+        self._astray = True
+        raise Divergence(seq, message)
+
+    # -- playing
+
+    def fired(self, event: Event, keep: engine.Keep | None = None) -> Ruling:
+        """An event through the engine, its hooks answered from the tape."""
+        group = self._group()
+        recorded = Recording(event, [entry.record for entry in group])
+        self._due = deque(group)
+        try:
+            ruling = waiting.block(engine.fire(event, recorded.plan, tape=self, keep=keep), Recorded(recorded.outcomes))
+        except Unrecorded:  # the recording ends in the middle of the event
+            for entry in self._due:
+                entry.made = True
+            raise
+        finally:
+            left, self._due = self._due, None
+        if left:
+            self._stray(left[0].record.seq, f"expected {_said(left[0].record)}, got nothing more of {event.name}")
+        return ruling
+
+    def again(self, record: Record) -> None:
+        """A recorded event, fired once more. The reminders its hooks left are those of the tape."""
+        records = (entry.record for entry in self._group())
+        left = deque(each.data["reminder"] for each in records if each.kind == "system_reminder")
+        try:
+            self.fired(event_of(record.data), lambda spec: left.popleft() if left else spec)
+        except (HookError, Unrecorded):
+            pass  # the host heard of it when it was recorded, or was ended itself
+
+    # -- with a host
+
+    def session(self, hooks: Hooks, id: str | None = None) -> Session:  # noqa: A002
+        """A session whose host makes the recorded calls again: the first one, or that of this id, if there is one."""
+        from hookline.permissions import Policy
+        from hookline.session import Session
+
+        ids = [record.data["id"] for record in read(self.path) if record.kind == "session"]
+        if not ids:
+            self.close()
+            raise TapeError(f"{self.path}: holds no session that a host could drive; `hookline replay` takes it alone")
+        wanted = id if id in ids else ids[0]
+        facts: dict[str, Any] = {}
+        for entry in self._following():
+            facts = entry.record.data
+            if entry.record.kind == "session" and facts["id"] == wanted:
+                break
+            entry.made = True
+        first = next((each.record.data for each in self._following() if each.record.kind == "event"), None)
+        self.path = first["transcript_path"] if first else self.path  # where the tape was when it was recorded
+        return Session(
+            hooks,
+            id=facts["id"],
+            cwd=facts["cwd"],
+            tape=None,
+            player=self,
+            approve=_nobody if facts["approver"] else None,
+            policy=Policy(facts["allow"], facts["deny"]),
+            opening={key: facts[key] for key in ("source", "task", "system")},
+        )
+
+    def fired_by_host(self, step: Fire, keep: engine.Keep) -> Ruling:
+        """An event the host fires; it has to be the recorded one."""
+        event, last = self._same_event(step), self._group()[-1].record.seq
+        try:
+            return self.fired(event, keep)
+        except Unrecorded:
+            self._stray(last + 1, f"the recording ends in the middle of {event.name}")
+        finally:
+            self._pass_until(last)  # what a handler did inside of it, which is not called now
+
+    def _same_event(self, step: Fire) -> Event:
+        """The event the host fires, with the base fields of the recorded one."""
+        record, row = self.ahead(), find(step.event)
+        if record is None or record.kind != "event" or record.data["event"] != row.name:
+            self._unexpected(record, f"the event {row.name} {shown(step.payload)}")
+        base = {name: record.data[name] for name in BASE_FIELDS}
+        payload = {name: value for name, value in step.payload.items() if name not in BASE_FIELDS}
+        return Event(row.name, checked(row, payload), **base)
+
+    def answer(self, step: Do) -> Any:
+        """What a tool, a model, a person or a compactor answered."""
+        record = self._answered(step.kind)
+        if "error" in record.data:
+            raise RecordedError(record.data["error"])
+        if step.kind == "compaction":
+            return record.said
+        return record.data[{"tool": "output", "model": "response", "approval": "answer"}[step.kind]]
+
+    def _answered(self, kind: str) -> Record:
+        """The record of the answer. What a tool did meanwhile, with a subagent say, stands before it and passes."""
+        depth, nests = 0, kind in ("tool", "model")
+        for entry in self._following():
+            record = entry.record
+            if depth == 0 and record.kind in ANSWERS[kind]:
+                break
+            depth += {"tool_call": 1, "tool_result": -1}.get(record.kind, 0)
+            if not nests:
+                self._unexpected(record, f"a call of the {kind}")
+        else:
+            self._unexpected(self.ahead(), f"a call of the {kind}")
+        self._pass_until(record.seq - 1)
+        return record
+
+    def _unexpected(self, record: Record | None, got: str) -> NoReturn:
+        seq, what = (self.seq + 1, "the end") if record is None else (record.seq, _said(record))
+        self._stray(seq, f"expected {what}, got {got}")
+
+    def _pass_until(self, seq: int) -> None:
+        for entry in self._following():
+            if entry.record.seq > seq:
+                return
+            entry.made = True
+
+    def known(self, kind: str, key: str) -> Any:
+        """What the next record says, if it is of this kind: an id that was made up, say."""
+        record = self.ahead()
+        return record.data.get(key) if record is not None and record.kind == kind else None
+
+
+class _Copy:
+    """The copy of a tape: the bytes of its records. A file that holds something is never written over."""
+
+    def __init__(self, path: str, original: str) -> None:
+        try:
+            if os.path.exists(path) and os.path.getsize(path):
+                same = os.path.samefile(path, original)
+                raise TapeError(f"{path}: is {'the tape itself' if same else 'there already'}; name a new file")
+            self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb")
+        except OSError as error:
+            raise TapeError(f"{path}: the copy cannot be written: {error.strerror}") from None
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def write(self, text: bytes) -> None:
+        self._file.write(text)
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _again(entry: _Line, kind: str, data: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """The record as it would be written now, at the recorded time, with what was masked then masked again."""
+    record = entry.record
+    added = {key: record.data[key] for key in ADDED if key in record.data}
+    now = filled(msgspec.json.decode(compact(data)), record.said) if "masked" in added else data
+    bare = line(record.seq, record.at, kind, compact({**now, **added}))
+    made: dict[str, Any] = msgspec.json.decode(bare)
+    return made, sealed(bare, chained(entry.previous, bare))
+
+
+def _nobody(ask: Any) -> Any:
+    raise AssertionError("BUG: a replay called an approver")
+
+
+def _said(record: Record) -> str:
+    """A record in a few words."""
+    about = record.data.get("handler") or record.data.get("event") or record.data.get("tool_name") or ""
+    return f"{record.kind} {about}".strip()
+
+
+def _difference(expected: Record, got: dict[str, Any]) -> str:
+    """Where two records part."""
+    if expected.kind != got["kind"]:
+        return f"expected {_said(expected)}, got {got['kind']} {shown(got['data'])}"
+    place, before, now = next(_differences(expected.data, got["data"], ""), ("/", expected.data, got["data"]))
+    return f"{_said(expected)}: at {place} expected {shown(before)}, got {shown(now)}"
+
+
+def _differences(before: Any, now: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in (*before, *(key for key in now if key not in before)):
+            yield from _differences(before.get(key), now.get(key), f"{place}/{key}")
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for index, pair in enumerate(zip(before, now, strict=True)):
+            yield from _differences(*pair, f"{place}/{index}")
+    elif before != now:
+        yield place, before, now

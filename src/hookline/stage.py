@@ -1,0 +1,198 @@
+"""The stage of a session: what it knows and remembers, and the few things every call of it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct
+
+from hookline import reminders as reminding
+from hookline.conducting import Do, Fire, Step, Steps, Wait, done, done_async, each, fired
+from hookline.errors import RecordedError, UsageError
+from hookline.model import Ruling
+from hookline.permissions import Grants, Policy
+from hookline.remembering import Reminders
+from hookline.results import ToolUse
+from hookline.tape import Tape
+
+if TYPE_CHECKING:
+    from hookline.hooks import Hooks
+    from hookline.replay import Player
+
+SLOTS = {"SessionStart": "session_start_hook", "UserPromptSubmit": "hook_prompt_submit"}
+"""The context slots, in the order the model reads them."""
+
+PLACED = frozenset({*SLOTS, "PreToolUse", "PostToolUse"})
+"""Events whose context and messages have a place of their own: a slot, or the output of the tool."""
+
+_INVISIBLE = dict.fromkeys(range(0xE0000, 0xE0080))
+"""Unicode's tag characters: a model reads them, a person does not see them."""
+
+
+class Role(Struct, frozen=True):
+    """Who is on stage: a persona, and the step it takes."""
+
+    persona: str = ""
+    step: dict[str, Any] | None = None
+
+
+NOBODY = Role()
+_CAST: ContextVar[Mapping[Any, Role]] = ContextVar("hookline_cast")
+"""Who is on stage, by session. Tasks of an event loop have their own, so that they can run beside each other."""
+
+
+class Stage:
+    """The state of one session. What the host may read has a plain name."""
+
+    def __init__(
+        self,
+        hooks: Hooks,
+        *,
+        id: str,  # noqa: A002  (it is what everybody calls it)
+        cwd: str,
+        tape: Tape | None,
+        approve: Callable[..., Any] | None,
+        policy: Policy,
+        opening: Mapping[str, Any],
+        player: Player | None = None,
+    ) -> None:
+        self.id = id
+        self.cwd = cwd
+        self.turn = 0
+        self.slots: dict[str, str] = {}
+        self._hooks, self._approve, self._policy = hooks, approve, policy
+        self._live, self._player = tape, player
+        self._tape: Tape | Player | None = player or tape
+        self._opening = opening
+        self._grants = Grants()
+        self._model_called = False
+        self.reminders = Reminders(id, due=self._due, record=self._record)
+        self._edits: list[dict[str, Any]] = []
+        self._at_turn_start = True
+        self._allowed_tools: frozenset[str] | None = None
+        self._calls: list[ToolUse] = []
+        self._tools_used: dict[str, dict[str, None]] = {"ok": {}, "denied": {}}
+        self._asides: list[tuple[int, str]] = []
+        self._state = "new"
+
+    # -- what answers the steps of a call
+
+    def perform(self, step: Step) -> Any:
+        self._check_open()
+        if isinstance(step, Fire):
+            with self._as(NOBODY):
+                if self._player is not None:
+                    ruling = self._player.fired_by_host(step, self.reminders.keep)
+                else:
+                    ruling = self._hooks.fire(
+                        step.event, tape=self._live, keep=self.reminders.keep, **self._base(step.payload)
+                    )
+            return self._heard(step, ruling)
+        if isinstance(step, Wait):
+            return self._hooks.wait(step.session_id)
+        return done(step) if self._player is None or step.kind == "own" else self._player.answer(step)
+
+    async def perform_async(self, step: Step) -> Any:
+        self._check_open()
+        if self._player is not None and not (isinstance(step, Do) and step.kind == "own"):
+            return self.perform(step)
+        if isinstance(step, Fire):
+            with self._as(NOBODY):
+                ruling = await self._hooks.fire_async(
+                    step.event, tape=self._live, keep=self.reminders.keep, **self._base(step.payload)
+                )
+            return self._heard(step, ruling)
+        if isinstance(step, Wait):
+            import asyncio
+
+            return await asyncio.to_thread(self._hooks.wait, step.session_id)
+        return await done_async(step)
+
+    @property
+    def _role(self) -> Role:
+        return _CAST.get({}).get(self, NOBODY)
+
+    @contextmanager
+    def _as(self, role: Role) -> Iterator[None]:
+        """This role is on stage meanwhile."""
+        before = _CAST.get({})
+        _CAST.set({**before, self: role})
+        try:
+            yield
+        finally:
+            _CAST.set(before)
+
+    def _heard(self, step: Fire, ruling: Ruling) -> Ruling:
+        """What hooks add on an event without a place for it is read by the model with its next call."""
+        if (ruling.context or ruling.messages) and not step.bare and ruling.event not in PLACED:
+            self._asides.append((self._due(), _texts(ruling)))
+        return ruling
+
+    def _base(self, payload: dict[str, Any]) -> dict[str, Any]:
+        return {"session_id": self.id, "cwd": self.cwd, **payload}
+
+    def _check_open(self) -> None:
+        if self._state == "new":
+            raise UsageError("the session has not begun; enter it: `with hooks.session(...) as s:`")
+        if self._state == "closed":
+            raise UsageError("the session is closed; nothing more can happen in it")
+
+    def _record(self, kind: str, data: dict[str, Any]) -> None:
+        if self._tape is not None:
+            self._tape.append(kind, data)
+
+    def _used(self, tool: str, status: Literal["ok", "denied", "failed", "halted"], output: str) -> None:
+        """A tool was called in this turn."""
+        self._calls.append(ToolUse(tool, status, output))
+        if status in self._tools_used:
+            self._tools_used[status][tool] = None
+
+    # -- edits wait for the next turn
+
+    def _turn_begins(self) -> Steps[None]:
+        """Before the first model or tool call of a turn."""
+        if self._at_turn_start:
+            self._at_turn_start = False
+            yield from self._drained()
+
+    def _drained(self) -> Steps[None]:
+        """Every queued edit, the oldest first, one event each."""
+        edits, self._edits = self._edits, []
+        yield from each(*(fired("FileEdited", edit) for edit in edits))
+
+    # -- what the model must see
+
+    def system(self, base: str = "") -> str:
+        """The system prompt: base, context slots, what other events added, pending reminders; a blank line between."""
+        parts = [base, *(self.slots[slot] for slot in SLOTS.values() if slot in self.slots)]
+        parts += [text for _, text in self._asides]
+        return "\n\n".join(part for part in (*parts, self.reminders.text()) if part)
+
+    def _due(self) -> int:
+        """The turn whose model call is the first to show what is injected now."""
+        return reminding.first_turn(self.turn, model_called=self._model_called)
+
+    def _inject(self, event: str, ruling: Ruling) -> None:
+        """A context slot is replaced, or emptied, by each event of its name."""
+        self.slots.pop(SLOTS[event], None)
+        if text := _texts(ruling):
+            self.slots[SLOTS[event]] = text
+
+    def _aged(self) -> None:
+        """A turn is over: what its model call has shown has one call less to live."""
+        self.reminders.age(self.turn)
+        self._asides = [(due, text) for due, text in self._asides if due > self.turn]
+
+
+def _texts(ruling: Ruling) -> str:
+    """What hooks want the model to read, a line or more for each."""
+    texts = [*ruling.context, *(f"[System] {message}" for message in ruling.messages)]
+    return "\n".join(texts).translate(_INVISIBLE)
+
+
+def described(error: BaseException | str) -> str:
+    """An error in one line."""
+    return str(error) if isinstance(error, str | RecordedError) else f"{type(error).__name__}: {error}"
