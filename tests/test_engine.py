@@ -34,8 +34,12 @@ class List:
     def __init__(self) -> None:
         self.records: list[tuple[str, dict[str, Any]]] = []
 
-    def append(self, kind: str, data: dict[str, Any]) -> None:
+    def append(self, kind: str, data: dict[str, Any], *, last: bool = False) -> None:
         self.records.append((kind, data))
+
+    def take(self, event: dict[str, Any]) -> List:
+        self.append("event", event)
+        return self
 
 
 def driven(

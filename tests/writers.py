@@ -52,11 +52,13 @@ def forked(path: str, lives: str, seed: str) -> None:
 
 def interrupted(path: str) -> None:
     """Write 400 records, and go on with the next one whenever Ctrl-C comes."""
-    tape, left = Tape(path), 400
+    tape, left, ready = Tape(path), 400, False
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    os.write(1, b"ready\n")
     while True:
         try:
+            if not ready:
+                os.write(1, b"ready\n")
+                ready = True
             while left > 0:
                 tape.append("message", {"content": SAID})
                 left -= 1
