@@ -52,20 +52,24 @@ def forked(path: str, lives: str, seed: str) -> None:
 
 def interrupted(path: str) -> None:
     """Write 400 records, and go on with the next one whenever Ctrl-C comes."""
-    tape, left, ready = Tape(path), 400, False
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    while True:
+    tape, left, armed = Tape(path), 400, [False]
+
+    def interrupt(number: int, frame: object) -> None:
+        if armed[0]:  # once, until it is armed again: nothing may come between this and the next record
+            armed[0] = False
+            raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    os.write(1, b"ready\n")
+    while left > 0:
         try:
-            if not ready:
-                os.write(1, b"ready\n")
-                ready = True
-            while left > 0:
-                tape.append("message", {"content": SAID})
-                left -= 1
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            break
+            armed[0] = True
+            tape.append("message", {"content": SAID})
+            left -= 1
+            armed[0] = False
         except KeyboardInterrupt:
             pass
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     tape.close()
 
 
