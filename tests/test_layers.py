@@ -13,6 +13,7 @@ ROWS = [
     "errors",
     "wording",
     "truncating",
+    "sequences",
     "model",
     "llm",
     "events",

@@ -25,13 +25,13 @@ from hookline.model import (
     OnFailure,
     Outcome,
     Report,
-    Reports,
     Ruling,
     Verdict,
 )
 from hookline.planning import NO_MATCH, Entry, Plan, report_of
 from hookline.reading import bearable
 from hookline.recording import Take, Tape
+from hookline.sequences import Reports
 
 Steps = Generator[list[Job], list[Outcome], Ruling]
 Keep = Callable[[dict[str, Any]], dict[str, Any]]

@@ -9,12 +9,13 @@ a Ruling is what the host is asked to do.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol, overload
+from typing import Any, ClassVar, Literal, Protocol
 
 import msgspec
 from msgspec import Struct, field, to_builtins
 
 from hookline.errors import UsageError
+from hookline.sequences import NOTHING
 
 Decision = Literal["none", "allow", "ask", "deny"]
 Status = Literal["ran", "failed", "timeout", "skipped", "background"]
@@ -325,68 +326,10 @@ class Report(Struct, frozen=True, omit_defaults=True):
         return done
 
 
-class Reports(Sequence[Report]):
-    """One report per hook considered, in plan order: those known beforehand, and those of the hooks that ran.
-
-    Put together when somebody looks: a thousand hooks that do not match must not cost a fire anything.
-    """
-
-    __slots__ = ("_all", "_known", "_ran")
-
-    def __init__(self, known: Sequence[Report | None] = (), ran: Mapping[int, Report] | None = None) -> None:
-        self._known, self._ran = known, ran or {}
-        self._all: tuple[Report, ...] | None = None
-
-    def _reports(self) -> tuple[Report, ...]:
-        if self._all is None:
-            both = (self._ran.get(index, report) for index, report in enumerate(self._known))
-            self._all = tuple(report for report in both if report is not None)
-        return self._all
-
-    def __len__(self) -> int:
-        return len(self._reports())
-
-    @overload
-    def __getitem__(self, index: int) -> Report: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Report, ...]: ...
-    def __getitem__(self, index: int | slice) -> Report | tuple[Report, ...]:
-        return self._reports()[index]
-
-    def __eq__(self, other: object) -> bool:
-        return self._reports() == tuple(other) if isinstance(other, Sequence) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._reports())
-
-    def __repr__(self) -> str:
-        return repr(self._reports())
-
-
 class Halt(Struct, frozen=True):
     """The agent's loop must end."""
 
     reason: str
-
-
-class Items(tuple[Any, ...]):
-    """A tuple that also equals the list of its items: who reads a ruling need not know which of them it has."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return tuple.__eq__(self, tuple(other) if isinstance(other, list) else other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    __hash__ = tuple.__hash__
-
-    def __add__(self, other: tuple[Any, ...]) -> Items:
-        return Items(tuple.__add__(self, other)) if other else self
-
-
-NOTHING = Items()
 
 
 class Ruling(Struct, frozen=True):
