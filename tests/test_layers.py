@@ -31,6 +31,8 @@ ROWS = [
     "reading",
     "merging",
     "shelltext",
+    "programs",
+    "interpreters",
     "shellwords",
     "rewriting",
     "scripts",

@@ -153,7 +153,14 @@ def test_what_cannot_be_copied_cannot_be_trusted(world: World, ground: Ground, t
 
 @pytest.mark.parametrize(
     "text",
-    ["$SOMEWHERE/x.sh", "${A:-.}/hooks/a.sh", "bash hooks/*.sh", "`hooks/a.sh`", "cat <<E\n$(hooks/a.sh)\nE", "sh 'open"],
+    [
+        "$SOMEWHERE/x.sh",
+        "${A:-.}/hooks/a.sh",
+        "bash hooks/*.sh",
+        "`hooks/a.sh`",
+        "cat <<E\n$(hooks/a.sh)\nE",
+        "sh 'open",
+    ],
 )
 def test_what_only_a_shell_can_know_is_a_caution(ground: Ground, text: str) -> None:
     """Nothing is guessed: a person is told that what this reaches is not covered."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Mapping
 from typing import Literal
@@ -17,20 +18,30 @@ from msgspec.structs import replace
 
 from hookline.handlers import Later
 from hookline.model import Call, Command
-from hookline.shellwords import Role, Visitor, rewritten, rewritten_words
+from hookline.programs import Role, words_of
+from hookline.rewriting import Visitor, rewritten, rewritten_words
+from hookline.shellwords import parts
 from hookline.wording import shown
 
 LARGEST_SCRIPT = 4 * 1024 * 1024
 SUFFIXES = (".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".rb", ".pl", ".php", ".lua", ".awk")
 PROJECT_VARIABLES = ("LLXPRT_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR", "PWD")
-LEADING = (
-    *("PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "ENV", "PYTHONPATH"),
-    *("PYTHONSTARTUP", "NODE_OPTIONS", "NODE_PATH", "RUBYOPT", "PERL5OPT", "PERL5LIB", "GIT_SSH_COMMAND"),
+LEADING = words_of(
+    "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT GCONV_PATH DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH BASH_ENV ENV "
+    "SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND CDPATH IFS ZDOTDIR FPATH PYTHONPATH PYTHONHOME PYTHONSTARTUP "
+    "PYTHONBREAKPOINT NODE_OPTIONS NODE_PATH RUBYOPT RUBYLIB PERL5OPT PERL5LIB PERL5DB LUA_INIT LUA_PATH "
+    "LUA_CPATH AWKPATH AWKLIBPATH PHPRC JAVA_TOOL_OPTIONS MAKEFLAGS MAKEFILES GIT_SSH GIT_SSH_COMMAND "
+    "GIT_EXTERNAL_DIFF GIT_PAGER GIT_EDITOR GIT_CONFIG_GLOBAL GIT_CONFIG_COUNT GIT_DIR EDITOR VISUAL PAGER "
+    "LESSOPEN HOME"
 )
 """Variables with which a hook can be made to run other things than its command says."""
 
 NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 """How a program for the machine itself begins."""
+
+MOST_CAUTIONS = 32
+MOST_NAMES = 64
+"""Of one command, or of one word: what is worth saying to a person."""
 
 KINDS = {
     stat.S_ISFIFO: "a FIFO",
@@ -82,13 +93,17 @@ class Named(Visitor):
         self.paths: dict[str, str] = {}
         self.problem = ""
         self.cautions: list[str] = []
+        self._seen: dict[tuple[str, Role], str] = {}
         if isinstance(action, Call):
             self._handler(action)
             return
+        for text in (*action.argv, *action.env, *action.env.values()):
+            if not is_text(text):
+                self.problem = f"{shown(text)} holds half a character (a lone surrogate), which no program can be given"
+                return
         _walked(action, ground, self)
-        for name in action.env:
-            if name in LEADING:
-                self.caution(f"the variable {name} decides what else is run; what it leads to is not covered")
+        for name, value in action.env.items():
+            self.assigned(name, value)
 
     def _handler(self, action: Call) -> None:
         """A Python handler names the file it is in; one that is imported by its name is not the project's."""
@@ -101,17 +116,75 @@ class Named(Visitor):
             self.word(later.path, "script")
 
     def word(self, value: str, role: Role) -> str | None:
-        if value and "\0" not in value and not (role == "program" and "/" not in value):
-            try:
-                path = located(value, role, self.ground)
-            except Unusable as reason:
-                self.problem = self.problem or str(reason)
-            else:
-                if path:
-                    self.paths[value] = path
-                elif role == "word" and value.endswith(SUFFIXES) and not value.startswith("-"):
-                    self.caution(f"{shown(value)} is not there now; whatever is there later is not covered")
+        if role == "module":
+            self._module(value)
+        if role == "module" or not value or "\0" in value or (role == "program" and "/" not in value):
+            return None
+        if (value, role) not in self._seen:
+            self._seen[value, role] = path = self._located(value, role)
+            if path:
+                self.paths[value] = path
+            elif role == "word" and value.endswith(SUFFIXES) and not value.startswith("-"):
+                self.caution(f"{shown(value)} is not there now; whatever is there later is not covered")
         return None
+
+    def _located(self, value: str, role: Role) -> str:
+        try:
+            return located(value, role, self.ground)
+        except Unusable as reason:
+            self.problem = self.problem or str(reason)
+            return ""
+
+    def _module(self, value: str) -> None:
+        """A module of the project that Python would find by the directory it happens to be in."""
+        at = os.path.join(self.ground.project, *value.split(".")[:1])
+        if any(os.path.lexists(at + end) for end in (".py", "/__main__.py", "/__init__.py", ".pyc", ".so")):
+            self.problem = self.problem or (
+                f"it runs the module {shown(value)} of the project by its name, and which file that is depends on the "
+                "working directory; name the file itself, as in `python3 tools/check.py`"
+            )
+
+    def assigned(self, name: str, value: str | None) -> None:
+        if name.startswith("BASH_FUNC_"):
+            self.problem = self.problem or (
+                f"the variable {shown(name)} puts a function in the place of a command; write what it does into the "
+                "command itself"
+            )
+        elif name == "PATH":
+            self._searched(value)
+        elif name == "BASH_ENV" and value:
+            self.word(value, "script")
+        if name in LEADING:
+            self.caution(f"the variable {name} decides what else is run; what it leads to is not covered")
+
+    def _searched(self, value: str | None) -> None:
+        """A PATH that leads into the project, or nobody knows where to, makes every bare name a file of the project."""
+        mend = "leave PATH as it is, and name what it runs by its path, as in ./bin/check"
+        if value is None:
+            self.problem = self.problem or f"it changes PATH, and only a shell knows to what; {mend}"
+            return
+        for entry in value.split(":"):
+            if not os.path.isabs(entry):
+                self.problem = self.problem or (
+                    f"it puts {shown(entry)} on PATH, which is another directory wherever it runs; {mend}"
+                )
+            elif self.ground.inside(entry) or self.ground.inside(os.path.realpath(entry)):
+                self.problem = self.problem or (
+                    f"it puts {shown(entry)} of the project on PATH, so what it runs by name is not covered; {mend}"
+                )
+
+    def phrase(self, value: str) -> None:
+        names = re.split(r"[\s;|&()<>'\"`=,]+", value, maxsplit=MOST_NAMES)
+        for name in names if len(names) > 1 else ():
+            at = os.path.join(self.ground.project, name)
+            if name and len(name) < 1024 and "\0" not in name and os.path.isfile(at) and self.ground.inside(at):
+                self.caution(f"{shown(name)} is named inside {shown(value)}; what is done with it there is not covered")
+
+    def doubt(self, text: str) -> None:
+        self.caution(text)
+
+    def deep(self, raw: str) -> None:
+        self.problem = self.problem or f"it has texts inside texts, too many to look into: {shown(raw[:200])}"
 
     def lost(self, raw: str, role: Role) -> None:
         if role in ("program", "script"):
@@ -123,10 +196,14 @@ class Named(Visitor):
             self.caution(f"it changes its directory, and only a shell knows where to, so {shown(raw)} is not covered")
 
     def unknown(self, raw: str, role: Role) -> None:
-        if role != "word" or ("/" in raw and not raw.startswith(("$(", '"$('))):  # what is inside is looked at itself
+        whole = raw.strip('"')  # what is inside of a substitution is looked at itself
+        if role != "word" or ("/" in raw and not (whole.startswith("$(") and whole.endswith(")"))):
+            raw = raw[:200]
             self.caution(f"only a shell knows what {shown(raw)} is, so what it names is not covered")
 
     def caution(self, text: str) -> None:
+        if len(self.cautions) >= MOST_CAUTIONS:
+            text = "and more of the same: this is not a command a person can look through"
         if text not in self.cautions:
             self.cautions.append(text)
 
@@ -153,6 +230,8 @@ def pinned(action: Command | Call, named: Named, copies: Mapping[str, str]) -> C
 
 def _walked(command: Command, ground: Ground, visitor: Visitor) -> Command:
     variables = dict.fromkeys(PROJECT_VARIABLES, ground.project) | {"HOME": ground.home}
+    if ground.installed:
+        variables["PATH"] = ":".join(ground.installed)
     env = {name: visitor.word(value, "word") or value for name, value in command.env.items()}
     if command.fault or not command.argv:
         return command
@@ -164,6 +243,14 @@ def _walked(command: Command, ground: Ground, visitor: Visitor) -> Command:
     return replace(command, argv=argv, env=env)
 
 
+def is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def located(value: str, role: Role, ground: Ground) -> str:
     """The file a word names, or nothing. Raises Unusable where it must be a file of a sort we can copy."""
     at = os.path.join(ground.project, value)
@@ -171,13 +258,19 @@ def located(value: str, role: Role, ground: Ground) -> str:
     try:
         facts = os.stat(at)
     except (FileNotFoundError, NotADirectoryError):
-        if must and ("/" in value or value.endswith(SUFFIXES)):
-            raise Unusable(f"it names {shown(value)}, and there is no such file in {ground.project}") from None
+        if must:
+            raise Unusable(
+                f"it names {shown(value)}, and there is no such file in {ground.project}; relative names are those of "
+                "the project, wherever a hook is fired"
+            ) from None
         return ""
     except (OSError, ValueError) as error:
         if not must and getattr(error, "errno", None) is None:
             return ""
         raise Unusable(f"it names {shown(value)}, which cannot be read: {_reason(error)}") from None
+    if must and os.path.normpath(at).startswith(("/dev/fd/", "/dev/std", "/proc/")):
+        raise Unusable(f"it names {shown(value)}, which is {_kind(facts.st_mode)} or another thing each time, not a "
+                       "regular file")  # fmt: skip
     directory, name = os.path.split(at.rstrip("/"))
     path = os.path.join(os.path.realpath(directory), name)
     ours = ground.inside(path) or ground.inside(os.path.realpath(at))
@@ -193,10 +286,39 @@ def located(value: str, role: Role, ground: Ground) -> str:
 def read_script(path: str, ground: Ground) -> tuple[Script, bytes]:
     """A named file and its content, read once. Raises Unusable."""
     real = os.path.realpath(path)
+    if not is_text(path + real):
+        raise Unusable(f"{shown(path)} has a name, or leads to one, that is not UTF-8; rename it")
     if not ground.inside(real) and _installed(real, ground):
         return Script(path, real, "program"), b""
     data, facts = contents(real, os.O_NOFOLLOW)  # what is said to be behind a link is what is read
-    return Script(path, real, "script", digest(data), bool(facts.st_mode & 0o111)), data
+    script = Script(path, real, "script", digest(data), bool(facts.st_mode & 0o111))
+    interpreter(script, data, ground)
+    return script, data
+
+
+def interpreter(script: Script, data: bytes, ground: Ground) -> str:
+    """The program of the project that a script's first line leads to, by a link out of it. Raises Unusable.
+
+    The kernel goes by that line, so a file of the project there would run whatever it has become.
+    """
+    if not script.executable or not data.startswith(b"#!"):
+        return ""
+    line = os.fsdecode(data[2:512].split(b"\n")[0].rstrip(b"\r"))
+    words = [*(word for word in line.split() if word != "-S"), script.path]
+    found = parts(words)
+    for word, role in zip(words[:-1], found.roles, strict=False):
+        if (role == "program" and "/" not in word) or role not in ("program", "script", "module", "text"):
+            continue
+        if role in ("program", "script") and os.path.isabs(word):
+            if not ground.inside(os.path.normpath(word)) and not ground.inside(os.path.realpath(word)):
+                continue
+            if not ground.inside(os.path.realpath(word)):
+                return word
+        raise Unusable(
+            f"{script.path} begins with {shown(line)}, which runs {shown(word)} of whatever directory or project it is "
+            "in; let it name an installed program, as in #!/bin/sh or #!/usr/bin/env python3"
+        )
+    return ""
 
 
 def contents(path: str, flags: int = 0) -> tuple[bytes, os.stat_result]:

@@ -1,372 +1,315 @@
-"""The words of a shell text, where they stand in it, and what part they play. Pure: nothing is expanded by a shell.
+"""Which word of a command is what: the program, a file that is run, a text for a shell, the text of a program.
 
-Only what is certain has a value: plain and quoted words, and the variables the caller knows. Whatever
-else a shell would make of a word (substitutions, globs, other variables) has none.
+The tables say how the shells, the interpreters and the programs that run other programs read their
+words. What they do not say is a doubt, in words: nobody is told that something is covered that is not.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
-from msgspec import Struct
-from msgspec.structs import replace
+from hookline.interpreters import interpreted, run
+from hookline.programs import (
+    BUILDERS,
+    FED,
+    INTERPRETERS,
+    KEYWORDS,
+    MOVING,
+    PLAIN,
+    QUIET,
+    RUNNERS,
+    SHELLS,
+    WRAPPERS,
+    Parts,
+    Role,
+    Wrapper,
+)
 
-Role = Literal["program", "script", "text", "word"]
-"""What a word is in its command: the program, a file its interpreter runs, a text for a shell, or anything else."""
-
-SHELLS = re.compile(r"(?:ba|da|z|k|fi|a)?sh")
-INTERPRETERS = re.compile(r"python[\d.]*|pypy[\d.]*|node|nodejs|bun|deno|tsx|ruby|perl|php|lua|Rscript|osascript|awk")
-PREFIXES = frozenset({"env", "exec", "command", "nohup", "setsid", "nice", "time", "timeout", "sudo", "stdbuf", "uv"})
-"""Programs that run the program that follows them."""
-
-KEYWORDS = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{", "&&", "||"})
-INLINE = frozenset({"-c", "-e", "-m", "-p", "-E", "--eval", "--print", "-"})
-"""Options of interpreters after which no script follows."""
-
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
-_OPTION_VALUE = re.compile(r"-{0,2}[\w.-]+=")
-_REDIRECTION = re.compile(r"&>>?|<<<|<<-?|<>|<&|>>|>&|>\||<|>")
-_NAME = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
-_ENDS = frozenset(" \t\n;|&()<>")
-
-
-class Word(Struct, frozen=True):
-    """One word: where it stands, and its value if that is certain. `expanded` says that a variable is in it."""
-
-    start: int
-    end: int
-    value: str | None
-    expanded: bool = False
-
-
-class Simple(Struct, frozen=True):
-    """One simple command: its words, what it reads from, and the subshell it is in, with the one around that."""
-
-    scope: int
-    outer: int
-    words: list[Word]
-    inputs: list[Word]
-
-
-class Visitor:
-    """Is shown every word, and may put another in its place."""
-
-    def word(self, value: str, role: Role) -> str | None:
-        """What to put in the place of this word; None leaves it."""
-        raise NotImplementedError
-
-    def unknown(self, raw: str, role: Role) -> None:
-        """A word, or a part of the text, that only a shell can read."""
-
-    def lost(self, raw: str, role: Role) -> None:
-        """A relative path, after the text has changed its directory nobody knows where to."""
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=")
 
 
 def roles(words: Sequence[str | None]) -> list[Role]:
     """The part each word of one simple command plays."""
-    found: list[Role] = ["word"] * len(words)
-    at = 0
-    while at < len(words) and (words[at] in KEYWORDS or _ASSIGNMENT.match(words[at] or "")):
-        at += 1
-    if at == len(words):
-        return found
-    found[at] = "program"
-    name = os.path.basename(words[at] or "")
-    if name in PREFIXES:
-        at += 1
-        while at < len(words) and re.match(r"-|[\d.]+[smhd]?$|[A-Za-z_]\w*=|run$", words[at] or ""):
-            at += 1
-        return found[:at] + roles(words[at:])
-    if name in ("source", ".") and at + 1 < len(words):
-        found[at + 1] = "script"
-    elif SHELLS.fullmatch(name) or INTERPRETERS.fullmatch(name):
-        _operand(words, at + 1, found, shell=bool(SHELLS.fullmatch(name)))
-    elif name == "eval":
-        found[at + 1 :] = ["text"] * (len(words) - at - 1)
+    return parts(words).roles
+
+
+def parts(words: Sequence[str | None]) -> Parts:
+    """What the words of one simple command are, and what about them is in doubt. One pass over them."""
+    found = Parts(["word"] * len(words))
+    _chain(words, found, "")
     return found
 
 
-def _operand(words: Sequence[str | None], at: int, found: list[Role], *, shell: bool) -> None:
-    """Mark what an interpreter runs: its first operand, or the text after a shell's -c."""
-    role: Role = "script"
-    for index in range(at, len(words)):
-        word = words[index] or ""
-        if shell and re.match(r"-[a-z]*c", word):
-            role = "text"
-        elif not shell and word in INLINE:
+def _chain(words: Sequence[str | None], found: Parts, fed: str) -> None:
+    """From one program to the one it runs, to the last."""
+    at = 0
+    found.tests = max((index for index, word in enumerate(words) if word == "]]"), default=-1)
+    while at >= 0:
+        at = _begin(words, at)
+        if at >= len(words):
             return
-        elif not word.startswith("-") and word != "run":
-            found[index] = role
-            return
+        at, fed = _program(words, at, found, fed)
 
 
-def rewritten(text: str, variables: Mapping[str, str], visitor: Visitor) -> str:
-    """A shell text in which the visitor has put other words in the place of some."""
-    scan = _Scan(text, variables)
-    edits: list[tuple[int, int, str]] = []
-    places: dict[int, str | None] = {0: ""}
-    for command in scan.commands:
-        here = places.setdefault(command.scope, places.get(command.outer))
-        values = [word.value for word in command.words]
-        parts = roles(values)
-        for word, role in zip(command.words, parts, strict=True):
-            edits += _edit(text, _from(here, text, word, role, visitor), role, variables, visitor)
-        for word in command.inputs:
-            edits += _edit(text, _from(here, text, word, "word", visitor), "word", variables, visitor)
-        places[command.scope] = _moved(here, values, parts)
-    for raw in scan.unread:
-        visitor.unknown(raw, "text")
-    for start, end, new in sorted(edits, reverse=True):
-        text = text[:start] + new + text[end:]
-    return text
-
-
-def rewritten_words(words: Sequence[str], variables: Mapping[str, str], visitor: Visitor) -> tuple[str, ...]:
-    """The same for a command that is words already."""
-    made = []
-    for word, role in zip(words, roles(words), strict=True):
-        if role == "text":
-            made.append(rewritten(word, variables, visitor))
-            continue
-        new = visitor.word(word, role)
-        head = _OPTION_VALUE.match(word)
-        if new is None and head and role == "word":
-            part = visitor.word(word[head.end() :], role)
-            new = None if part is None else head[0] + part
-        made.append(word if new is None else new)
-    return tuple(made)
-
-
-def _moved(here: str | None, values: Sequence[str | None], parts: Sequence[Role]) -> str | None:
-    """The directory after a command, relative to the one the text begins in; None where nobody knows."""
-    at = parts.index("program") if "program" in parts else len(values)
-    if at == len(values) or values[at] not in ("cd", "pushd", "popd"):
-        return here
-    targets = [value for value in values[at + 1 :] if value is None or not value.startswith("-")]
-    target = targets[0] if len(targets) == 1 else None
-    if target is None or values[at] == "popd":
-        return None
-    return target if os.path.isabs(target) else None if here is None else os.path.join(here, target)
-
-
-def _from(here: str | None, text: str, word: Word, role: Role, visitor: Visitor) -> Word:
-    """A word as a path from where the text is by now. What cannot be a path, or needs no directory, stays."""
-    value = word.value
-    if here == "" or value is None or os.path.isabs(value) or role == "text":
-        return word
-    if role == "program" and "/" not in value:
-        return word
-    if here is None:
-        visitor.lost(text[word.start : word.end], role)
-        return replace(word, value="")
-    head = _OPTION_VALUE.match(value) if role == "word" else None
-    if value.startswith("-") and not head:
-        return word
-    start = head.end() if head else 0
-    return replace(word, value=value[:start] + os.path.join(here, value[start:]))
-
-
-def _edit(
-    text: str, word: Word, role: Role, variables: Mapping[str, str], visitor: Visitor
-) -> list[tuple[int, int, str]]:
-    if word.value is None:
-        visitor.unknown(text[word.start : word.end], role)
-        return []
-    if role == "text" and not word.expanded:
-        inner = rewritten(word.value, variables, visitor)
-        return [(word.start, word.end, shlex.quote(inner))] if inner != word.value else []
-    if role == "text":
-        visitor.unknown(text[word.start : word.end], role)
-        return []
-    new = visitor.word(word.value, role)
-    if new is not None:
-        return [(word.start, word.end, shlex.quote(new))]
-    head = _OPTION_VALUE.match(text, word.start, word.end)
-    if head and role == "word" and word.value.startswith(head[0]):
-        part = visitor.word(word.value[len(head[0]) :], role)
-        if part is not None:
-            return [(head.end(), word.end, shlex.quote(part))]
-    return []
-
-
-class _Unread(Exception):
-    """From here on the text cannot be read."""
-
-
-class _Scan:
-    """A shell text taken apart: simple commands, also those inside substitutions, and what they read from."""
-
-    def __init__(self, text: str, variables: Mapping[str, str]) -> None:
-        self.text, self.variables = text, variables
-        self.commands: list[Simple] = []
-        self.unread: list[str] = []
-        self._here = False
-        self._at = 0
-        self._scopes = [0]
-        self._number = 0
-        try:
-            self._list(0, "")
-        except (_Unread, RecursionError):
-            self.unread.append(text[self._at :])
-
-    def _list(self, at: int, closing: str) -> int:
-        """Commands up to the closing sign; where they end."""
-        text = self.text
-        depth = len(self._scopes)
-        if closing:
-            self._enter()
-        command = self._command()
-        while at < len(text):
-            self._at = at
-            sign = text[at]
-            redirection = _REDIRECTION.match(text, at)
-            if sign == closing and len(self._scopes) == depth + 1:
-                self._scopes.pop()
-                return at + 1
-            if text.startswith("\\\n", at):
-                at += 2
-            elif sign in " \t":
-                at += 1
-            elif sign == "#":
-                at = (text + "\n").index("\n", at)
-            elif text.startswith(("<(", ">("), at):
-                at = self._list(at + 2, ")")
-            elif redirection:
-                at = self._redirected(redirection, command)
-            elif sign in "\n;|&()":
-                if sign == "\n" and self._here:
-                    raise _Unread
-                if sign == "(":
-                    self._enter()
-                elif sign == ")" and len(self._scopes) > depth + bool(closing):
-                    self._scopes.pop()
-                command = self._command()
-                at += 1
-            else:
-                word = self._word(at)
-                command.words.append(word)
-                at = word.end
-        if closing:
-            raise _Unread
-        return at
-
-    def _enter(self) -> None:
-        self._number += 1
-        self._scopes.append(self._number)
-
-    def _command(self) -> Simple:
-        made = Simple(self._scopes[-1], self._scopes[-2] if len(self._scopes) > 1 else 0, [], [])
-        self.commands.append(made)
-        return made
-
-    def _redirected(self, found: re.Match[str], command: Simple) -> int:
-        """What is written to stays as it is; what is read counts as named."""
-        at = found.end()
-        while at < len(self.text) and self.text[at] in " \t":
+def _begin(words: Sequence[str | None], at: int) -> int:
+    """Past keywords and assignments."""
+    while at < len(words):
+        word = words[at] or ""
+        if word == "function" or (word == "coproc" and at + 2 < len(words) and words[at + 2] in KEYWORDS):
             at += 1
-        if found[0] in ("<<", "<<-"):
-            self._here = True
-        word = self._word(at)
-        if found[0] == "<":
-            command.inputs.append(word)
-        return word.end
+        elif word not in KEYWORDS and not _ASSIGNMENT.match(word):
+            break
+        at += 1
+    return at
 
-    def _word(self, at: int) -> Word:
-        text, start = self.text, at
-        parts: list[str | None] = []
-        pattern = False
-        while at < len(text) and text[at] not in _ENDS:
-            sign = text[at]
-            if sign == "\\":
-                if at + 1 == len(text):
-                    raise _Unread
-                parts.append("" if text[at + 1] == "\n" else text[at + 1])
-                at += 2
-            elif sign == "'":
-                end = self._find("'", at + 1)
-                parts.append(text[at + 1 : end])
-                at = end + 1
-            elif sign == '"':
-                at = self._double(at + 1, parts)
-            elif sign in "$`":
-                at = self._substituted(at, parts)
-            elif sign == "~" and at == start:
-                follows = text[at + 1 : at + 2]
-                parts.append(self.variables.get("HOME") if not follows or follows in "/ \t\n;|&()<>" else None)
-                at += 1
-            elif sign == "~" and text[at - 1] in "=:":  # a home in an assignment, and nothing elsewhere
-                parts.append(None)
-                at += 1
-            else:
-                pattern = pattern or sign in "*?[{"
-                parts.append(sign)
-                at += 1
-        raw = text[start:at]
-        braces = "{" in raw and not ("," in raw or ".." in raw)
-        if pattern and raw not in ("[", "[[", "{") and not (braces and not set(raw) & set("*?[")):
-            parts.append(None)
-        known = [part for part in parts if part is not None]
-        expanded = any(sign in raw for sign in "$`~")
-        return Word(start, at, "".join(known) if len(known) == len(parts) else None, expanded)
 
-    def _double(self, at: int, parts: list[str | None]) -> int:
-        """What stands between double quotes, into `parts`; where it ends."""
-        text = self.text
-        while at < len(text):
-            sign = text[at]
-            if sign == '"':
-                return at + 1
-            if sign == "\\" and text[at + 1 : at + 2] in ("$", "`", '"', "\\", "\n"):
-                parts.append("" if text[at + 1] == "\n" else text[at + 1])
-                at += 2
-            elif sign in "$`":
-                at = self._substituted(at, parts, quoted=True)
-            else:
-                parts.append(sign)
-                at += 1
-        raise _Unread
+def _program(words: Sequence[str | None], at: int, found: Parts, fed: str) -> tuple[int, str]:
+    """One program and its words; where another begins that it runs, or -1, and who feeds that one."""
+    found.roles[at] = "program"
+    found.last = at
+    word = words[at] or ""
+    name = os.path.basename(word)
+    if fed and "{}" in word:
+        found.doubt(f"{fed} runs what it is given on its input, which is not covered")
+        found.roles[at] = "word"
+    if name not in WRAPPERS and at <= found.tests:
+        return _after(words, words.index("]]", at)), ""
+    if name in ("for", "select") and (end := _index(words, "do", at)) >= 0:
+        return _after(words, end), ""
+    if name in RUNNERS:
+        return _runner(words, at, found, name), fed
+    if name in WRAPPERS:
+        return _wrapped(words, at, found, fed)
+    if name in ("find", "fd", "fdfind"):
+        return _finding(words, at, found), "find"
+    if name in ("source", "."):
+        _sourced(words, at + 1, found, name)
+    elif name == "eval":
+        _together(words, at + 1, found, fed or name)
+        found.here = True
+    elif name == "trap":
+        _trapped(words, at + 1, found)
+    elif name in ("mapfile", "readarray", "compgen") and ("-C" in words[at:] or None in words[at:]):
+        found.doubt(f"{name} may run one of its words, which is not covered")
+    elif name in ("alias", "enable") and at + 1 < len(words):
+        found.doubt(f"what {name} puts in the place of other commands is not covered")
+    elif SHELLS.fullmatch(name):
+        _shell(words, at, found, fed)
+    elif INTERPRETERS.fullmatch(name):
+        interpreted(words, at, found, name, fed)
+    elif name in BUILDERS:
+        found.doubt(f"{name} runs what other files or its own words tell it to, which is not covered")
+        _perhaps(words, at, found)
+    elif name not in PLAIN:
+        _perhaps(words, at, found)
+    return -1, ""
 
-    def _substituted(self, at: int, parts: list[str | None], *, quoted: bool = False) -> int:
-        """What begins with a $ or a backtick: a variable we know, or something only the shell knows."""
-        text = self.text
-        follows = text[at + 1 : at + 2]
-        if found := _NAME.match(text, at):
-            parts.append(self.variables.get(found[1] or found[2]))
-            return found.end()
-        if text[at] == "`":
-            end = self._find("`", at + 1, plain=True)
-            self.unread.append(text[at : end + 1])
-        elif text.startswith("$((", at):
-            end = self._find("))", at + 3, plain=True) + 1
-        elif follows == "(":
-            parts.append(None)
-            return self._list(at + 2, ")")
-        elif follows == "{":
-            end = self._find("}", at + 2, plain=True)
-        elif follows == "[":  # arithmetic as it once was
-            raise _Unread
-        elif follows in ("'", '"') and not quoted:
-            if follows == '"':
-                return self._double(at + 2, parts)
-            closing = re.compile(r"(?:[^'\\]|\\.)*'", re.DOTALL).match(text, at + 2)
-            if not closing:
-                raise _Unread
-            end = closing.end() - 1
-        elif follows and (follows.isalnum() or follows in "?@*#!$-_"):
-            end = at + 1
+
+def _index(words: Sequence[str | None], what: str, at: int) -> int:
+    try:
+        return words.index(what, at)
+    except ValueError:
+        return -1
+
+
+def _after(words: Sequence[str | None], at: int) -> int:
+    return at + 1 if at + 1 < len(words) else -1
+
+
+def _wrapped(words: Sequence[str | None], at: int, found: Parts, fed: str) -> tuple[int, str]:
+    """Past the options and operands of a program that runs another."""
+    name = os.path.basename(words[at] or "")
+    table = WRAPPERS[name]
+    begins, at, left = at, at + 1, table.operands
+    while at < len(words):
+        word = words[at]
+        if word is None and left == 0:
+            found.doubt(f"only a shell knows all the words of {name}, so what it runs is not covered")
+            found.roles[at] = "program"
+            _perhaps(words, at, found)
+            return -1, ""
+        if word == "--" and left == 0:
+            at += 1
+            break
+        if name == "flock" and word in ("-c", "--command"):
+            found.roles[at + 1 : at + 2] = ["text"] * len(words[at + 1 : at + 2])
+            return -1, ""
+        if word and word.startswith("-") and word != "--":
+            at = _skipped(words, at, found, table, name)
+        elif name in ("env", "sudo", "doas") and _ASSIGNMENT.match(word or ""):
+            at += 1
+        elif left and word != "--":
+            left -= 1
+            at += 1
+        elif word == "--":
+            at += 1
         else:
-            parts.append("$")
-            return at + 1
-        parts.append(None)
-        return end + 1
+            break
+    used = [word for word in words[begins + 1 : at] if word]
+    found.moved = found.moved or name == "chroot" or any(MOVING[name].match(word) for word in used if name in MOVING)
+    if name == "env" and any(re.match(r"-[iv0]*S|--split", word) for word in used):
+        found.doubt("what env makes of the words after -S is not covered")
+    if name == "command" and any(re.fullmatch(r"-p?[vV]", word) for word in used):
+        return -1, ""
+    if table.joined:
+        if at < len(words):
+            _together(words, at, found, name)
+        return -1, ""
+    if name == "xargs":
+        replaces = any(re.match(r"-[0oprtx]*[Ii]|--replace", word) for word in used)
+        fed = "xargs -I" if replaces else "xargs"
+        if replaces:
+            found.doubt("xargs puts what it is given on its input into what it runs, which is not covered")
+    if at >= len(words):
+        if fed:
+            found.doubt(f"{fed} runs what it is given on its input, which is not covered")
+        return -1, ""
+    return at, fed
 
-    def _find(self, what: str, at: int, *, plain: bool = False) -> int:
-        """Where this comes next. Where what is before it must be `plain` and is not, only a shell can tell."""
-        end = self.text.find(what, at)
-        if end < 0 or (plain and set(self.text[at:end]) & set("'\"`\\${(")):
-            raise _Unread
-        return end
+
+def _skipped(words: Sequence[str | None], at: int, found: Parts, table: Wrapper, name: str) -> int:
+    """Past one option, and its value. One that is not known may have a value or not: that is a doubt."""
+    word = words[at] or ""
+    if word.startswith("--"):
+        if word in table.long:
+            return at + 2
+        if ("=" not in word and not re.fullmatch(r"--[a-z-]+", word)) or (
+            "=" not in word and name not in ("env", "sudo", "timeout", "xargs", "nice", "stdbuf", "watch", "time")
+        ):
+            found.doubt(f"{name} has an option {word} that is not known here, so what it runs may not be covered")
+        return at + 1
+    for place, letter in enumerate(word[1:], 1):
+        if letter in table.valued:
+            return at + (1 if word[place + 1 :] else 2)
+        if name == "xargs" and letter in "Iiel":
+            break
+        if letter not in table.flags:
+            found.doubt(f"{name} has an option {word} that is not known here, so what it runs may not be covered")
+            break
+    return at + 1
+
+
+def _runner(words: Sequence[str | None], at: int, found: Parts, name: str) -> int:
+    found.doubt(f"{name} goes by other files of the project, which are not covered")
+    at = _index(words, RUNNERS[name], at) + 1
+    if at == 0:
+        return -1
+    while at < len(words) and (words[at] or "").startswith("-"):
+        at += 1
+    if at < len(words) and "/" not in (words[at] or "/") and re.search(r"\.\w+$", words[at] or ""):
+        found.roles[at] = "script"
+        return -1
+    return at if at < len(words) else -1
+
+
+def _finding(words: Sequence[str | None], at: int, found: Parts) -> int:
+    """What `find` runs: all but the last such command are looked at here."""
+    starts = [
+        index + 1
+        for index in range(at + 1, len(words))
+        if words[index] in ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+    ]
+    if not starts:
+        if None in words[at:]:
+            found.doubt("only a shell knows all the words of find, so what it runs is not covered")
+        return -1
+    found.moved = found.moved or _index(words, "-execdir", at) >= 0 or _index(words, "-okdir", at) >= 0
+    for start, limit in zip(starts, [*(begin - 1 for begin in starts[1:]), len(words)], strict=True):
+        end = next((index for index in range(start, limit) if words[index] in (";", "+")), limit)
+        segment = words[start:end]
+        inner = Parts(["word"] * len(segment))
+        _chain(segment, inner, "find")
+        found.roles[start:end] = inner.roles
+        for text in inner.doubts:
+            found.doubt(text)
+        found.moved = found.moved or inner.moved
+    return -1
+
+
+def _sourced(words: Sequence[str | None], at: int, found: Parts, name: str) -> None:
+    if at < len(words) and words[at] == "--":
+        at += 1
+    if at < len(words) and (words[at] or "").startswith("-"):
+        found.doubt(f"{name} has an option that is not known here, so what it runs may not be covered")
+    elif at < len(words):
+        found.roles[at] = "script"
+
+
+def _together(words: Sequence[str | None], at: int, found: Parts, name: str) -> None:
+    """Words that make one text for a shell, as eval has them."""
+    if at < len(words) and words[at] == "--":
+        at += 1
+    if at >= len(words):
+        if name in FED:
+            found.doubt(f"{name} runs what it is given on its input, which is not covered")
+        return
+    found.joined = at
+    found.roles[at:] = ["text"] * (len(words) - at)
+
+
+def _trapped(words: Sequence[str | None], at: int, found: Parts) -> None:
+    if at < len(words) and words[at] == "--":
+        at += 1
+    if at < len(words) and not (words[at] or "x").startswith("-"):
+        found.roles[at] = "text"
+
+
+def _shell(words: Sequence[str | None], begins: int, found: Parts, fed: str) -> None:
+    """Mark what a shell runs: its first operand, or the text after all the options where -c is one of them."""
+    name = os.path.basename(words[begins] or "")
+    text = stdin = False
+    at = begins + 1
+    if name == "busybox":
+        if at < len(words) and SHELLS.fullmatch(words[at] or ""):
+            name, at = words[at] or "", at + 1
+        else:
+            found.doubt("busybox runs one of its words, which is not covered")
+            return
+    while at < len(words):
+        word = words[at]
+        if word is None:
+            break
+        if word in ("-", "--"):
+            at += 1
+            break
+        if word in ("--rcfile", "--init-file"):
+            if at + 1 < len(words):
+                found.roles[at + 1] = "script"
+            at += 2
+        elif word.startswith("--"):
+            if name not in ("bash", "sh", "dash"):
+                found.doubt(f"{name} has an option {word} that is not known here, so what it runs may not be covered")
+            if word in QUIET:
+                return
+            at += 1
+        elif re.match(r"[-+].", word):
+            text = text or (word[0] == "-" and "c" in word)
+            stdin = stdin or (word[0] == "-" and "s" in word)
+            if name not in ("bash", "sh", "dash") and not re.fullmatch(r"-[ceilxu]+", word):
+                found.doubt(f"{name} has an option {word} that is not known here, so what it runs may not be covered")
+            at += 1 + word.count("o") + word.count("O")
+        else:
+            break
+    if at < len(words) and (text or not stdin):
+        run(words, at, found, "text" if text else "script", fed)
+    elif fed:
+        found.doubt(f"{fed} gives {name} what it is to run, which is not covered")
+    elif not text:
+        found.reads = name
+
+
+def _perhaps(words: Sequence[str | None], at: int, found: Parts) -> None:
+    """A program nobody knows may run a shell or an interpreter among its words: look for the first."""
+    for index in range(at + 1, len(words)):
+        name = os.path.basename(words[index] or "")
+        if name in ("eval", "xargs", "env") or SHELLS.fullmatch(name) or INTERPRETERS.fullmatch(name):
+            found.doubt(f"{os.path.basename(words[at] or 'it')} may run {name}, and what that runs may not be covered")
+            if SHELLS.fullmatch(name):
+                inner = Parts(["word"] * (len(words) - index))
+                _shell(words[index:], 0, inner, "")
+                for offset, role in enumerate(inner.roles):
+                    if role == "text":
+                        found.roles[index + offset] = "text"
+            return

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookline.model import Command, Hook, Loaded, Notice, Source
-from hookline.scripts import Ground, Named, Script, Unusable, digest, pinned, read_script
+from hookline.scripts import Ground, Named, Script, Unusable, digest, interpreter, is_text, pinned, read_script
 from hookline.state import Record, Refused, State, Trusted
 from hookline.wording import seconds, shown
 
@@ -93,7 +93,7 @@ class Review(Struct, frozen=True):
             hooks=tuple(summary(reviewed.hook) for reviewed in self.hooks),
             names=tuple(reviewed.names for reviewed in self.hooks),
             scripts=tuple(self.scripts.values()),
-            disabled=config.loaded.disabled,
+            disabled=_spelled(config.loaded.disabled),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -130,7 +130,19 @@ def summary(hook: Hook) -> dict[str, Any]:
         "background": hook.background,
         "on_failure": hook.on_failure,
     }
-    return {name: value for name, value in known.items() if value not in ("", None, False, {})}
+    return {name: _spelled(value) for name, value in known.items() if value not in ("", None, False, {})}
+
+
+def _spelled(value: Any) -> Any:
+    """A value as a record can keep it: half a character, which JSON may hold and UTF-8 may not, is spelled out."""
+    match value:
+        case str():
+            return value if is_text(value) else value.encode(errors="backslashreplace").decode()
+        case list() | tuple():
+            return type(value)(map(_spelled, value))
+        case dict():
+            return {_spelled(name): _spelled(item) for name, item in value.items()}
+    return value
 
 
 # -- before it is trusted
@@ -141,6 +153,7 @@ def review(config: Config, ground: Ground, record: Record | None) -> Review:
     scripts: dict[str, Script] = {}
     data: dict[str, bytes] = {}
     faults: dict[str, str] = {}
+    leads: dict[str, str] = {}
     hooks = []
     for hook in own(config):
         named = Named(hook.action, ground)
@@ -151,8 +164,11 @@ def review(config: Config, ground: Ground, record: Record | None) -> Review:
                         raise Unusable(f"{path} is one file too many for one configuration")
                     scripts[path], content = read_script(path, ground)
                     data[scripts[path].digest] = content
+                    leads[path] = interpreter(scripts[path], content, ground)
                 except Unusable as reason:
                     faults[path] = str(reason)
+            if leads.get(path):
+                named.caution(f"{path} is run by {leads[path]}, a link in the project; where it leads is not covered")
         problem = named.problem or next((faults[path] for path in named.paths.values() if path in faults), "")
         hooks.append(Reviewed(hook, named.paths, problem, tuple(named.cautions)))
     before = record.of(config.real) if record else None
@@ -192,7 +208,7 @@ def _changes(before: Trusted, now: Review) -> Iterable[str]:
     for path in known:
         if path not in now.scripts:
             yield f"removed file: {path}"
-    if before.disabled != now.config.loaded.disabled:
+    if before.disabled != _spelled(now.config.loaded.disabled):
         yield f"it switches off other hooks than before: was {shown(list(before.disabled))}"
     if before.digest != now.config.digest:
         yield f"the text of {now.config.file}"
