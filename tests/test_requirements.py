@@ -46,6 +46,8 @@ def wrong(page: str) -> list[str]:
     for number, what, proofs in listed:
         if not proofs and not re.match(r"n/a: \w", what):
             found.append(f"{number}: neither a proof nor a reason why it needs none")
+        if not known.keys() & set(proofs) and not re.search(r"(^n/a|No golden): \w", what):
+            found.append(f"{number}: neither a case nor a reason why it has none")
         for proof in proofs:
             file, _, name = proof.partition("::")
             if proof not in known and name not in existing(file):
@@ -68,7 +70,7 @@ def counted(listed: list[tuple[str, str, list[str]]]) -> dict[str, int]:
 
 
 def test_every_requirement_has_its_row_and_every_proof_exists() -> None:
-    """All 219 numbers are there once, each with a test or case that exists, or with the reason why it has none."""
+    """All 219 numbers are there once, each with a case that exists, or with the reason why it has none."""
     assert len(NUMBERS) == 219
     assert wrong(PAGE.read_text(encoding="utf-8")) == []
 
@@ -96,6 +98,7 @@ def test_few_requirements_are_not_applicable() -> None:
         ("`tables/llxprt/exit_3`", "`tables/llxprt/deny_json`", "tables/llxprt/deny_json does not say it proves it"),
         ("`tables/llxprt/exit_3`", "", "tables/llxprt/exit_3 is not in its row"),
         ("n/a: there is no state", "there is no state", "HOOK-005: neither a proof nor a reason"),
+        ("No golden: a count", "A count", "HOOK-009: neither a case nor a reason"),
     ],
 )
 def test_each_check_can_fail(old: str, new: str, complaint: str) -> None:

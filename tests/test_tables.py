@@ -5,15 +5,20 @@ A case is a folder `tests/tables/<dialect>/<case>/` with
     settings.json, config.yaml …   the configuration, in its dialect's own name and format
     event.json                     `states` (the fact the case shows), `event`, `fields` (payload and base fields),
                                    and where needed the options of `Hooks` and of `load`; `requirements` are the
-                                   numbers of a contract that the case proves
+                                   numbers of a contract that the case proves. `files` are several configurations in
+                                   the order they are loaded, each a `path` and its own options of `load`. `call` and
+                                   `response` are Google's SDK's: hooks see what the translator makes of them.
+                                   `drivers` are those that run the case, where not both do
     hook scripts                   each begins with `{ cat; echo; } >>seen`: one line for each run; Python handlers
                                    write such a line themselves
     stdin.jsonl                    golden: what every hook saw, in the order they ran; none where none ran
     ruling.json                    golden: `Ruling.to_dict()`
     notices.json                   golden, where there are any: what was noticed while loading
     background.json                golden, where there are any: the reports of fire-and-forget hooks
+    sdk.json                       golden of a case with a `call`: the call or the response that the ruling makes of it
 
-A case runs in a copy of its folder, which every file calls CASE; durations are 0. `HOOKLINE_REWRITE=1 pytest
+A case runs in a copy of its folder, which every file calls CASE; durations are 0. Its configuration is gone once it is
+loaded, so nothing reads it again. `HOOKLINE_REWRITE=1 pytest
 tests/test_tables.py` writes the goldens anew: read the difference as you would read code. A new dialect is a new
 folder.
 """
@@ -28,14 +33,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai.types import GenerateContentResponse
 
 from hookline import Hooks, Report, Ruling
 from hookline.dialects import DIALECTS
 from hookline.events import find, spellings
+from hookline.translators import translator
 
 TABLES = Path(__file__).parent / "tables"
 CASES = sorted(file.parent for file in TABLES.glob("*/*/event.json"))
-GOLDEN = ("stdin.jsonl", "ruling.json", "notices.json", "background.json")
+GOLDEN = ("stdin.jsonl", "ruling.json", "notices.json", "background.json", "sdk.json")
 REWRITE = os.environ.get("HOOKLINE_REWRITE") == "1"
 
 
@@ -53,10 +60,10 @@ def in_place(value: Any, stage: Path) -> Any:
 
 def played(stage: Path, driver: str) -> dict[str, str]:
     """Run a case; the text of every golden file it comes to."""
-    case = in_place(json.loads((stage / "event.json").read_text()), stage)
+    case = translated(in_place(json.loads((stage / "event.json").read_text()), stage))
     ended: list[Report] = []
     hooks = Hooks(environ=case.get("environ", {}), on_failure=case.get("on_failure"), on_background=ended.append)
-    hooks.load(config_of(stage), stage.parent.name, **case.get("load", {}))
+    load(hooks, case, stage)
     plan = hooks.explain(case["event"], **case["fields"])
     assert not list(stage.glob("seen*")), "explaining runs nothing"
     ruling = fired(hooks, case, driver)
@@ -68,8 +75,38 @@ def played(stage: Path, driver: str) -> dict[str, str]:
         "ruling.json": shown(ruling.to_dict()),
         "notices.json": shown([str(notice) for notice in hooks.notices]),
         "background.json": shown([report.to_dict() for report in ended]),
+        "sdk.json": shown(back(case, ruling)),
     }
     return {name: text.replace(str(stage), "CASE") for name, text in found.items()}
+
+
+def load(hooks: Hooks, case: dict[str, Any], stage: Path) -> None:
+    """Load what a case is configured by; then it is gone."""
+    files = case.get("files") or [{"path": config_of(stage), **case.get("load", {})}]
+    for file in files:
+        hooks.load(stage / file["path"], stage.parent.name, **{key: file[key] for key in file if key != "path"})
+    for path in {file["path"] for file in files}:
+        (stage / path).unlink()
+
+
+def translated(case: dict[str, Any]) -> dict[str, Any]:
+    """A case whose fields have what hooks see of its `call` and `response`."""
+    genai = translator("genai")
+    if "call" in case:
+        case["fields"]["llm_request"] = genai.call_to_hook(case["call"])
+    if "response" in case:
+        case["response"] = GenerateContentResponse.model_validate(case["response"])
+        case["fields"]["llm_response"] = genai.response_to_hook(case["response"])
+    return case
+
+
+def back(case: dict[str, Any], ruling: Ruling) -> Any:
+    """What a ruling makes of the `response` of a case, or of its `call`; nothing where it leaves them alone."""
+    genai = translator("genai")
+    if "response" in case and ruling.llm_response:
+        made = genai.response_from_hook(ruling.llm_response, case["response"])
+        return made.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return genai.call_from_hook(ruling.llm_request, case["call"]) if "call" in case and ruling.llm_request else None
 
 
 def fired(hooks: Hooks, case: dict[str, Any], driver: str) -> Ruling:
@@ -103,8 +140,15 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("driver", ["fire", "fire_async"])
-@pytest.mark.parametrize("stage", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}", indirect=True)
+@pytest.mark.parametrize(
+    ("stage", "driver"),
+    [
+        pytest.param(folder, driver, id=f"{folder.parent.name}/{folder.name}-{driver}")
+        for folder in CASES
+        for driver in json.loads((folder / "event.json").read_text()).get("drivers", ["fire", "fire_async"])
+    ],
+    indirect=["stage"],
+)
 def test_a_case_comes_to_its_goldens(stage: Path, driver: str) -> None:
     """What hooks see, what they are taken to say and what was noticed is what the goldens hold, to the byte."""
     folder = TABLES / stage.parent.name / stage.name

@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+sleep 0.3
+echo 'in time'

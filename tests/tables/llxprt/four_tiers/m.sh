@@ -1,0 +1,3 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+printf '%s\n' '{"hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"more": true}}}'

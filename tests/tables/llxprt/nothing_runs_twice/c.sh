@@ -1,0 +1,4 @@
+#!/bin/sh
+{ cat; echo; } >>seen
+echo 'never' >&2
+exit 2
