@@ -332,7 +332,7 @@ def test_a_read_only_directory(tmp_path: Path) -> None:
     if os.geteuid() != 0:  # root writes everywhere
         for name in ("new", "old"):
             with pytest.raises(TapeError, match="the tape cannot be opened: Permission denied"):
-                Hooks().session(tape=locked / name)
+                Hooks().session(tape=locked / name).__enter__()
     locked.chmod(0o700)
     assert verify(locked / "old").records == len(WORDS)
 
@@ -350,7 +350,7 @@ def test_a_read_only_directory_for_somebody_else(tmp_path: Path) -> None:
     code = (
         "import fcntl, os, sys, hookline.session\nfrom hookline import Hooks, TapeError\n"
         "os.setgid(65534); os.setuid(65534)\n"
-        "try: Hooks().session(tape=sys.argv[1])\nexcept TapeError as error: print(error)"
+        "try: Hooks().session(tape=sys.argv[1]).__enter__()\nexcept TapeError as error: print(error)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(locked / "t")], capture_output=True, text=True, check=False, cwd="/"
@@ -360,8 +360,12 @@ def test_a_read_only_directory_for_somebody_else(tmp_path: Path) -> None:
 
 def test_a_directory(tmp_path: Path) -> None:
     """A directory is no tape: not for writing, reading, verifying or repairing."""
-    for use in (lambda: Hooks().session(tape=tmp_path), lambda: list(read(tmp_path)), lambda: verify(tmp_path),
-                lambda: repair(tmp_path)):  # fmt: skip
+    for use in (
+        lambda: Hooks().session(tape=tmp_path).__enter__(),
+        lambda: list(read(tmp_path)),
+        lambda: verify(tmp_path),
+        lambda: repair(tmp_path),
+    ):
         with pytest.raises(TapeError, match=r"Is a directory"):
             use()
 
@@ -372,7 +376,7 @@ def test_two_sessions_with_the_same_tape(tmp_path: Path) -> None:
     words = ["fire", "Stop", "--tape", str(tmp_path / "t")]
     with first:
         with pytest.raises(TapeError, match="another session is writing this tape"):
-            Hooks().session(id="b", tape=tmp_path / "t")
+            Hooks().session(id="b", tape=tmp_path / "t").__enter__()
         done = subprocess.run(
             [sys.executable, "-m", "hookline", *words], capture_output=True, text=True, check=False, cwd=tmp_path
         )

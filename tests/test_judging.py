@@ -121,6 +121,9 @@ def test_a_handler_that_raises_now(tmp_path: Path) -> None:
     now.register_tool_hook(pattern="*", pre=breaks)
     [change] = judged(tape, now)
     assert "broken" in change.after["error"]
+    assert change.turn == ("allowed", "stopped by an error in tool_hook::*::pre")
+    assert change.deciders == ["tool_hook::*::pre"]
+    assert summary([change]) == ["1 event that was allowed would now be stopped by an error in tool_hook::*::pre"]
 
 
 def test_a_failure_that_denies(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from hookline import Hooks, Tape, UsageError, context, deny, remind
 from hookline.masking import MASK, Masking, filled, masking, told
+from hookline.redacting import secret_name
+from hookline.replay import replay
 from hookline.tape import read, verify
 from studio import scripts
 
@@ -32,12 +34,21 @@ SENTENCES = [
     f"Authorization: Basic {CANARY}==", f"Cookie: session={CANARY}", f"postgres://u:{CANARY}@db/x",
     f"redis://:{CANARY}@db", f"amqp://u:p@{CANARY}@host", f"Server=db;Uid=u;Pwd={CANARY};", f"secret = {CANARY}",
     f'curl -H "X-Api-Key: {CANARY}"', f'{{"password": "{CANARY} and more"}}', f'x={{"token":"{CANARY} two"}}',
+    f"Endpoint=x;AccountKey={CANARY}==;b=1", f"SECRET_KEY='{CANARY}'", f"STRIPE_KEY={CANARY}", f"pass={CANARY}",
+    f"tokens={CANARY}", f"password := {CANARY}", f"password => {CANARY}", f"<password>{CANARY}</password>",
+    f"machine h login u password {CANARY}", f"login u\n  password {CANARY}\n", f"https://{CANARY}@host/x",
+    f"postgres://u:pa/{CANARY}@h", f"curl -u user:{CANARY} x", f"mysql -h h -p{CANARY} db", f"sshpass -p {CANARY} ssh",
+    f"docker login -u u -p {CANARY} r", f"https://hooks.slack.com/services/T0/B0/{CANARY}", f"https://x/?sig={CANARY}",
+    f"https://x/?a=1&key={CANARY}", f"signing_key: {CANARY}", f"passcode={CANARY}", f"jwt={CANARY}", f"otp={CANARY}",
+    f"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{CANARY}\n=ab\n-----END PGP PRIVATE KEY BLOCK-----",
     f"log line\n{{\"password\": \"{CANARY}\", \"n\": 1}}\nmore", f'{{\\"token\\": \\"{CANARY} x\\"}}',
 ]  # fmt: skip
 PLAIN = [
     "", "hello", "max_tokens=4096", "tokens: 12 used", "the author of keys", "https://example.org/a:b@c", "PWD=/home/u",
     "token: null", "git commit -m 'password reset page'", '{"author": "x", "token_count": 3}', "sk-short", "eyJ",
-    "key=value", "monkey: banana", "ssh user@host:path", "basic knowledge of cryptography",
+    "tokens=4096", "?key=value", "docker run -u 1000:1000 x", "PUBLIC_KEY=abcdefgh", "https://host:8080/path@v1",
+    "Password reset", "password reset", "git clone ssh://git@github.com/a/b", "pass: 1234 tests", "keyboard: qwerty",
+    "mkdir -p some/folder", "key=value", "monkey: banana", "ssh user@host:path", "basic knowledge of cryptography",
 ]  # fmt: skip
 
 
@@ -80,6 +91,64 @@ def test_telling_keys() -> None:
         "x-auth-token": MASK, "max_tokens": 5, "author": "kept", "token": "", "keys": "kept", "monkey": "kept",
     }  # fmt: skip
     assert places == ["/password", "/dbPassword", "/API_KEY", "/auth/user", "/auth/list/0", "/x-auth-token"]
+
+
+TELLING = [
+    "secret_key", "encryption_key", "signing_key", "session_key", "ssh_key", "master_key", "STRIPE_KEY", "AccountKey",
+    "passcode", "jwt", "token_value", "authHeader", "pgpass", "passwordHash", "otp", "pin", "userPin", "PASSWORD_2",
+    "clientSecret", "x-api-key", "connectionString",
+]  # fmt: skip
+HARMLESS = [
+    "max_tokens", "author", "monkey", "token_count", "keyboard", "key", "keys", "dedupe_key", "PUBLIC_KEY",
+    "primary_key", "spin", "compass", "tokenizer", "input_tokens", "secretary", "url", "passed",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_names_that_tell(name: str) -> None:
+    """One list of words for the tape, the environment's values and the redaction of the environment."""
+    assert Masking().masked({name: CANARY})[0] == {name: MASK}
+    assert told({name: CANARY}) == [CANARY]
+    assert secret_name(name.encode()) or name == "connectionString"
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_names_that_tell_nothing(name: str) -> None:
+    """Texts and numbers of such names are stored as they are."""
+    assert Masking().masked({name: "kept text", "n": {name: 7}}) == ({name: "kept text", "n": {name: 7}}, [])
+    assert told({name: "kept text"}) == []
+
+
+def test_numbers() -> None:
+    """A number below a telling key is masked, and fits again; what only counts tokens is not, nor is yes or no."""
+    value = {"password": 8675309, "api_key": [8675309, True], "tokens": 4096, "pin": 1.5, "text": '{"otp": 123456}'}
+    done, places = Masking().masked(value)
+    assert done == value | {"password": MASK, "api_key": [MASK, True], "pin": MASK, "text": '{"otp":"[masked]"}'}
+    assert places == ["/password", "/api_key/0", "/pin", "/text"]
+    assert Masking().masked(done) == (done, places)
+    assert filled(value, done) == done
+    assert filled({"password": True, "n": 1}, {"password": MASK, "n": MASK}) == {"password": True, "n": 1}
+
+
+def test_addresses_with_credentials() -> None:
+    """All of what a DATABASE_URL holds is a secret if somebody is named in it, else nothing of it."""
+    assert Masking().masked({"DATABASE_URL": "x://u:p@h", "HOME_URL": "https://h/x"})[0] == {
+        "DATABASE_URL": MASK, "HOME_URL": "https://h/x"}  # fmt: skip
+    assert told({"REDIS_URI": "redis://:p@h", "A_URL": "https://h/x"}) == ["redis://:p@h"]
+
+
+def test_what_holds_a_record_together_is_never_masked(tmp_path: Path) -> None:
+    """Neither a secret that is the name of an event nor a pattern keeps a tape from being replayed."""
+    hooks = Hooks(environ={"MY_TOKEN": "PreToolUse", "MY_SECRET": "in_pipeline"})
+    hooks.on("PreToolUse")(lambda payload: deny("no") | remind("x"))
+    with hooks.session(tape=tmp_path / "t", mask=["deny", "python", "Stop", "hook"]) as s:
+        s.tool("Bash", {"event": "PreToolUse"}, str)
+        s.reminders.inject("mine")
+        s.stop("done")
+    found = list(read(tmp_path / "t"))
+    assert {"PreToolUse", "Stop"} < {record.data.get("event") for record in found}
+    assert next(r for r in found if r.kind == "tool_refused").data["tool_input"] == {"event": MASK}
+    assert replay(tmp_path / "t").divergence is None
 
 
 def test_secrets_as_keys() -> None:
@@ -154,7 +223,9 @@ def test_a_value_fits_what_became_of_it(value: Any) -> None:
 @pytest.mark.parametrize(
     "unit",
     ["eyJ-", "eyJaaaaaaaa.", "token=", "token", "password: ", "--a-", "--", "://a:", "\\", '\\"', "sk-", "[masked] ",
-     "-----BEGIN PRIVATE KEY-----", "-", "authorization:", "bearer ", "\n{", '{"token":', "token=\\\""],
+     "-----BEGIN PRIVATE KEY-----", "-", "authorization:", "bearer ", "\n{", '{"token":', "token=\\\"",
+     "login a password ", "mysql ", "curl -u ", "token>", "<password>", "https://", "x://a:b@", "?key=", "A_KEY",
+     "password ", "SECRET_", "BEGIN PRIVATE KEY "],
 )  # fmt: skip
 def test_no_text_takes_long(unit: str) -> None:
     """A megabyte of anything that somebody thought of is looked through at once, and fits itself at once."""

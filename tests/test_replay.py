@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hookline import Divergence, Hooks, Tape, TapeError
+from hookline import Divergence, HookError, Hooks, Tape, TapeError, context, remind
 from hookline.errors import RecordedError
 from hookline.replay import replay
-from hookline.tape import verify
+from hookline.tape import repair, verify
 from studio import OPTIONS, TOOLS, Host, Studio, play, play_async, record, records, request, scripts
 
 
@@ -382,6 +386,100 @@ def test_secrets_do_not_keep_a_tape_from_being_replayed(tmp_path: Path, mask: An
         with Hooks().replay(tmp_path / "t") as s:
             host(s, "otherother")
     assert "expected" in str(diverges(tmp_path / "t", lambda s: host(s, "hunterhunter", "y")))
+
+
+# -- what a recording cannot hold as it was
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "SessionStart"])
+def test_a_secret_that_is_injected(tmp_path: Path, event: str) -> None:
+    """What is left of a masked text is shorter; what was injected counts, alone and with a host."""
+    hooks, secret = Hooks(), "password=hunter2222xyz"
+    hooks.on(event)(lambda payload: context(secret) | remind(secret))
+    hooks.register_session_hook("post_turn", lambda payload: {"body": secret})
+
+    def host(s: Any) -> None:
+        s.tool("read", {}, str)
+        s.compact(lambda reminders: {"archived_messages": 1, "summary": secret})
+        s.turn_done("done")
+
+    with hooks.session(id="s", cwd="/", tape=tmp_path / "t") as s:
+        host(s)
+    injected = [r.data["injected"] for r in records(tmp_path / "t") if "injected" in r.data]
+    assert injected == [2 * len(secret), len(secret)]
+    assert "hunter" not in (tmp_path / "t").read_text()
+    assert replay(tmp_path / "t").divergence is None
+    with Hooks().replay(tmp_path / "t", tmp_path / "copy") as s:
+        host(s)
+    assert (tmp_path / "copy").read_bytes() == (tmp_path / "t").read_bytes()
+
+
+NO_JSON = [object(), b"x", {1}, math.nan, (1, 2), {"args": (1,)}, {"args": object()}, Decimal("1.10")]
+AS_TEXT = [{"result": Decimal("1.10")}, {"result": date(2026, 1, 1)}, {"result": b"x"}, {"result": (1, {2})},
+           {"result": math.nan}, {"result": "\ud800"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", [*NO_JSON, *AS_TEXT], ids=repr)
+@pytest.mark.parametrize("harn", [True, False])
+def test_a_handler_that_returned_what_is_no_json(tmp_path: Path, answer: Any, harn: bool) -> None:
+    """Loud, reported, or taken for the text that JSON makes of it: the recording is replayed, also by the host."""
+    hooks = Hooks()
+    if harn:
+        before = answer if answer in NO_JSON else None
+        hooks.register_tool_hook(pattern="*", pre=lambda payload: before, post=lambda payload: answer)
+        hooks.register_session_hook("file_edited", lambda payload: answer)
+    else:
+        hooks.on("PreToolUse")(lambda payload: answer)
+        hooks.on("FileEdited")(lambda payload: remind("x"))
+
+    def host(s: Any) -> list[Any]:
+        seen: list[Any] = []
+        for call in (lambda: s.tool("read", {}, str), lambda: s.file_edited("x"), lambda: s.turn_done("done")):
+            try:
+                seen.append(call())
+            except HookError as error:
+                seen.append((type(error), str(error)))
+        return seen
+
+    with hooks.session(id="s", cwd="/", tape=tmp_path / "t") as s:
+        seen = host(s)
+    assert replay(tmp_path / "t").divergence is None
+    with Hooks().replay(tmp_path / "t", tmp_path / "copy") as s:
+        assert host(s) == seen
+    assert (tmp_path / "copy").read_bytes() == (tmp_path / "t").read_bytes()
+
+
+def test_a_tape_may_end_after_any_record(tmp_path: Path, recorded: tuple[Path, list[Any], list[str]]) -> None:
+    """A writer that was ended in the middle of an event leaves what is replayed as far as it goes, also repaired."""
+    lines = recorded[0].read_bytes().splitlines(keepends=True)
+    kinds = [record.kind for record in records(recorded[0])]
+    seen: Counter[str] = Counter()
+    for number, kind in enumerate(kinds, 1):
+        seen[kind] += 1
+        if seen[kind] > 3:
+            continue
+        cut = tmp_path / f"{number}"
+        cut.write_bytes(b"".join(lines[:number]))
+        assert replay(cut).to_dict() == {"identical": True, "records": number}, kind
+        cut.write_bytes(b"".join(lines[:number]) + b'{"seq":%d,' % (number + 1))
+        repair(cut)
+        tape = Tape(cut)
+        Hooks().fire("Stop", tape=tape)
+        tape.close()
+        assert replay(cut, tmp_path / f"{number} copy").to_dict() == {"identical": True, "records": number + 3}, kind
+        assert (tmp_path / f"{number} copy").read_bytes() == cut.read_bytes()
+
+
+def test_a_ruling_that_was_taken_away_is_missed(short: Path) -> None:
+    """Only the end of a tape, or a new begin, says that a writer was ended: what goes on has rulings."""
+    forged = Tape(short.parent / "forged", mask=False)
+    ruling = seq_of(short, "ruling", 2)
+    assert records(short)[ruling].kind == "tool_refused"
+    for each in records(short):
+        if each.seq != ruling:
+            forged.append(each.kind, each.said)
+    forged.close()
+    assert replay(short.parent / "forged").divergence is not None
 
 
 def test_the_tools_of_the_studio_are_all_told_apart() -> None:

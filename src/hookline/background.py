@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from hookline.errors import UsageError
 
@@ -45,6 +45,16 @@ class Background:
             )
         with self._changed:
             self._changed.wait_for(lambda: session not in self._queues if session is not None else not self._queues)
+
+    def after(self, sessions: Sequence[str], work: Callable[[], None]) -> None:
+        """Do this once nothing is left to do in these sessions: now, or as the last work of the one that ends last."""
+        with self._changed:
+            busy = next((session for session in sessions if session in self._queues), None)
+            if busy is not None:
+                others = [session for session in sessions if session != busy]
+                self._queues[busy].append(lambda: self.after(others, work))
+                return
+        work()
 
     def _serve(self, session: str) -> None:
         _serving.session = session

@@ -7,12 +7,14 @@ done, and is sent the answer; what that raises is raised where it was asked for.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
-from functools import update_wrapper
+from functools import update_wrapper, wraps
 from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookline.model import Ruling
+from hookline.results import Reported
 
 Kind = Literal["tool", "model", "approval", "compaction", "own"]
 """What of the host's is done. All but its `own` flow is answered from the tape when a session is replayed."""
@@ -117,6 +119,45 @@ def each(*calls: Steps[Any]) -> Steps[None]:
             raised = raised or error
     if raised is not None:
         raise raised
+
+
+_R = TypeVar("_R", bound=Reported)
+
+
+def reporting(call: Callable[Concatenate[_W, _P], Steps[_R]]) -> Callable[Concatenate[_W, _P], Steps[_R]]:
+    """The same call, whose result also tells what the rulings of all its events say of the hooks' health."""
+
+    @wraps(call)
+    def reported(self: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> Steps[_R]:
+        rulings: list[Ruling] = []
+        result = yield from _overheard(call(self, *args, **kwargs), rulings)
+        notices = [str(notice) for ruling in rulings for notice in ruling.notices]
+        healthy = all(ruling.healthy for ruling in rulings)
+        return replace(result, healthy=healthy, notices=notices + result.notices)
+
+    return reported
+
+
+def _overheard(steps: Steps[_T], rulings: list[Ruling]) -> Steps[_T]:
+    """The same steps; the rulings among their answers are kept."""
+    try:
+        step = next(steps)
+        while True:
+            try:
+                answer = yield step
+            except GeneratorExit:
+                raise
+            except BaseException as error:  # noqa: BLE001  (the call itself decides what an interruption means)
+                step = steps.throw(error)
+            else:
+                if isinstance(answer, Ruling):
+                    rulings.append(answer)
+                step = steps.send(answer)
+    except StopIteration as done:
+        result: _T = done.value
+        return result
+    finally:
+        steps.close()
 
 
 def both(

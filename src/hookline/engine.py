@@ -148,6 +148,10 @@ def _judged(
 def _decoded(hook: Hook, event: Event, outcome: Outcome, tape: Take | None) -> Verdict:
     """What the hook said. A mistake of ours in reading it is a failure like any other: it decides nothing."""
     try:
+        if outcome.error and outcome.status == "returned":  # a recording, of what nobody could read then either
+            if outcome.exception:
+                raise outcome.exception
+            return Verdict(failed=outcome.error)
         said = dialect(hook.dialect).decode(hook, event, outcome)
         return said if said is NO_OPINION else bearable(said)
     except HooklineError as error:  # a Python handler's mistake, which its dialect wants to be loud

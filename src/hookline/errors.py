@@ -64,7 +64,9 @@ class RecordedError(HooklineError):
 
 
 class TapeError(HooklineError):
-    """A tape that cannot be read, written or trusted."""
+    """A tape that cannot be read, written or trusted; `line` is the first bad one, where there is one."""
+
+    line: int | None = None
 
 
 class Divergence(TapeError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -197,7 +197,7 @@ class Hooks(Registering):
             self,
             id=id if id is not None else self.new_id(),
             cwd=_absolute(os.fspath(cwd)),
-            tape=None if tape is None else self._tape(tape, durability, mask),
+            tape=None if tape is None else partial(self._tape, os.path.abspath(tape), durability, mask),
             approve=approve,
             policy=Policy(allow, deny),
             opening={"source": source, "task": task, "system": system},
@@ -232,6 +232,10 @@ class Hooks(Registering):
     def wait(self, session_id: str | None = None) -> None:
         """Wait for background hooks (of one session, or all); each has its own timeout."""
         self._background.wait(session_id)
+
+    def after(self, session_ids: Sequence[str], work: Callable[[], None]) -> None:
+        """Do this once the background hooks of these sessions have ended: now, or later on their thread."""
+        self._background.after(session_ids, work)
 
     def _planned(
         self, name: str, payload: dict[str, Any], base: dict[str, str], tape: Tape | None

@@ -46,14 +46,15 @@ class Change(Struct, frozen=True):
     @property
     def turn(self) -> tuple[str, str]:
         """What was done, and what would be done, in a word each."""
-        return DONE[self.before.get("decision", "none")], DONE[self.after.get("decision", "none")]
+        return _done(self.before), _done(self.after)
 
     @property
     def deciders(self) -> list[str]:
         """The hooks that make the difference: those that decide now, else those that decided then."""
         if self.planned:
             return sorted({*self.before["hooks"]} ^ {*self.after["hooks"]})
-        found = [deciders(ruling) for ruling in (self.after, self.before) if ruling["decision"] in ("deny", "ask")]
+        both = (self.after, self.before)
+        found = [deciders(ruling) for ruling in both if ruling["decision"] in ("deny", "ask") or "error" in ruling]
         return (found or [deciders(self.after) or deciders(self.before)])[0]
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,8 +63,16 @@ class Change(Struct, frozen=True):
         return {"seq": self.seq, "event": self.event, **tool, "before": self.before, "after": self.after, **by}
 
 
+def _done(ruling: dict[str, Any]) -> str:
+    if "error" in ruling:
+        return f"stopped by an error in {ruling['stopped_by']}"
+    return DONE[ruling.get("decision", "none")]
+
+
 def deciders(ruling: dict[str, Any]) -> list[str]:
     """The hooks whose decision the ruling is; where a failure was made one, those that failed."""
+    if "stopped_by" in ruling:
+        return [ruling["stopped_by"]]
     reports, decision = ruling.get("hooks", []), ruling["decision"]
     found = [report["hook"] for report in reports if report["status"] == "ran" and report.get("decision") == decision]
     if found or decision not in ("deny", "ask"):
@@ -112,7 +121,8 @@ def _fired(event: Record, hooks: Hooks) -> dict[str, Any]:
     try:
         ruling = hooks.fire(event.data["event"], **_arguments(event))
     except HookError as error:
-        return {"event": event.data["event"], "decision": "none", "healthy": False, "error": str(error)}
+        facts = {"error": str(error), "stopped_by": error.hook}
+        return {"event": event.data["event"], "decision": "none", "healthy": False, **facts}
     return ruling.to_dict()
 
 

@@ -100,7 +100,13 @@ KINDS = {
     "tool_refused": Kind("a tool was not run", {"tool_name": TEXT, "tool_input": ANY, "reason": TEXT}),
     "approval": Kind(
         "a person was asked",
-        {"tool_name": TEXT, "tool_input": ANY, "reason": TEXT, "answer": {"enum": [True, False, "session"]}},
+        {
+            "tool_name": TEXT,
+            "tool_input": ANY,
+            "reason": TEXT,
+            "answer": {"enum": [True, False, "session"]},
+            "error?": TEXT,
+        },
     ),
     "compaction": Kind(
         "the transcript was compacted", {"archived_messages": WHOLE, "remaining_messages": WHOLE, "summary": TEXT}
@@ -112,6 +118,22 @@ KINDS = {
 
 EVERYWHERE = {"masked?": TEXTS, "of?": WHOLE, "beside?": WHOLE, "version?": {"const": 1}}
 """What the tape adds to the data of any record."""
+
+
+_TYPES: dict[str, Any] = {"string": str, "object": dict, "integer": int, "number": (int, float), "boolean": bool}
+
+
+def flaw(kind: str, data: dict[str, Any]) -> str:
+    """What keeps a record from being one of its kind: a field that is missing, or is something else. "" is none."""
+    for name, wanted in KINDS[kind].fields.items() if kind in KINDS else ():
+        if name.endswith("?"):
+            continue
+        if name not in data:
+            return f"has no {name!r}"
+        known = _TYPES.get(str(wanted.get("type")))
+        if known and not isinstance(data[name], known):
+            return f"has a {name!r} that is no {wanted['type']}"
+    return ""
 
 
 def schema() -> dict[str, Any]:

@@ -70,7 +70,7 @@ class Agent:
             if value is None:
                 self.answer = self.session.finish(self.answer, unsettled=self.unsettled)
         except BaseException as error:
-            self.session.close("error", error=error)
+            self.session.__exit__(type(error), error, error.__traceback__)
             raise
         if value is None:
             self.session.close("stuck" if self.unsettled else "done")
@@ -163,6 +163,8 @@ class Agent:
             raise  # not the tool's: a hook's handler that failed loudly, a mistake in the program
         except Exception as error:  # noqa: BLE001  (a tool that fails is for the model to deal with)
             messages.append({"role": "user", "content": f"The tool {name} failed: {type(error).__name__}: {error}"})
+            if session.halted is not None:  # there is no result to say so
+                raise Halted(session.halted) from None
             return
         messages.append({"role": "user", "content": result.output})
         if not result.suppress_output:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hookline import llm
-from hookline.conducting import Do, Fire, Steps, both
+from hookline.conducting import Do, Fire, Steps, both, reporting
 from hookline.errors import UsageError
 from hookline.model import Ruling, Tools
 from hookline.results import ModelResult
@@ -25,8 +25,16 @@ class ModelCalls(Stage):
         arguments) where `translator` names it, or where it is plainly one that a translator knows. What a hook
         answered and nobody can read is not used; `notices` says so.
         """
+        before, self._model_called = self._model_called, True  # the request is made: what hooks add is for the next
+        try:
+            return (yield from self._called(request, call, translator))
+        except BaseException:
+            if not before:
+                self._recalled()
+            raise
+
+    def _called(self, request: Any, call: Callable[[Any], Any], translator: str | None) -> Steps[ModelResult]:
         notices: list[str] = []
-        self._model_called = True  # the host has made the request: whatever hooks add now is for the next one
         yield from self._turn_begins()
         speaks = _translator(request, translator)
         seen = speaks.call_to_hook(request) if speaks else request
@@ -69,7 +77,7 @@ class ModelCalls(Stage):
             notices=notices,
         )
 
-    model, model_async = both(_model)
+    model, model_async = both(reporting(_model))
 
 
 def _translator(request: Any, name: str | None) -> Translator | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from hookline.errors import RecordedError
+from hookline.errors import BadAnswer, RecordedError
 from hookline.model import BASE_FIELDS, Call, Command, Event, Hook, Matcher, Outcome, Source, Verdict
 from hookline.planning import NO_MATCH, Entry, assembled
 from hookline.tape import Record
@@ -89,9 +89,10 @@ def _outcome(record: Record) -> Outcome:
     data = record.data
     took = data.get("duration_ms", 0.0)
     if record.kind == "hook_raised":
+        error: Exception | None = RecordedError(data["error"])
         if "raw" in data:  # it returned, and nobody could read it
-            return Outcome("returned", value=data["raw"], duration_ms=took)
-        error = RecordedError(data["error"])
+            error = _bad_answer(data) if data.get("loud") else None
+            return Outcome("returned", value=data["raw"], error=data["error"], exception=error, duration_ms=took)
         return Outcome("raised", error=data["error"], exception=error, duration_ms=took)
     if data["dialect"] == "python":
         raw = data["raw"]
@@ -100,6 +101,11 @@ def _outcome(record: Record) -> Outcome:
     if data["dialect"] == "harn":
         return Outcome("returned", value=data["raw"], duration_ms=took)
     return msgspec.convert(data["raw"], Outcome)
+
+
+def _bad_answer(data: dict[str, Any]) -> BadAnswer:
+    name, event = data["handler"], data["event"]
+    return BadAnswer(name, event, data["error"].removeprefix(f"{name} on {event}: "))
 
 
 def event_of(data: dict[str, Any]) -> Event:

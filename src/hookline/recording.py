@@ -13,8 +13,9 @@ import re
 from typing import Any, Protocol
 
 from hookline.dialects import dialect
+from hookline.errors import UsageError
 from hookline.events import ROWS
-from hookline.model import Command, Event, Hook, Job, OnFailure, Outcome, Report, Ruling, Verdict
+from hookline.model import Command, Event, Hook, Job, OnFailure, Outcome, Report, Ruling, Verdict, compact
 
 BY_DEFAULT = re.compile(r"permission (granted|denied|not decided) by session hook")
 """The reason a decision of Harn's gets that gave none."""
@@ -56,12 +57,16 @@ def returned(tape: Take, hook: Hook, event: Event, outcome: Outcome, *, report: 
     named = _named(hook, event) | ({"background": True} if hook.background else {})
     if outcome.status == "raised":
         tape.append("hook_raised", {**named, "error": outcome.error, "duration_ms": outcome.duration_ms})
+    elif outcome.status == "returned" and verdict.failed and (outcome.error or not _is_json(outcome.value)):
+        data = {"error": verdict.failed, "duration_ms": outcome.duration_ms, "raw": _shown(outcome.value)}
+        tape.append("hook_raised", {**named, **data})
     else:
         silent = dialect(hook.dialect).SILENT if report.decision == "none" else report.decision
         result = report.status if report.status != "ran" else verdict.result or silent
         bodies = (str(reminder.get("body", "")) for reminder in verdict.reminders)
         injected = sum(len(text) for text in (*verdict.context, *verdict.messages, *bodies))
-        data = {**named, "result": result, "raw": outcome.raw(), "duration_ms": outcome.duration_ms}
+        raw = _shown(outcome.value) if hook.dialect == "harn" and outcome.value is not None else outcome.raw()
+        data = {**named, "result": result, "raw": raw, "duration_ms": outcome.duration_ms}
         tape.append("hook_returned", data | ({"injected": injected} if injected else {}))
     for reminder in verdict.reminders:
         tape.append("system_reminder", {"reminder": reminder})
@@ -94,11 +99,22 @@ def _named(hook: Hook, event: Event) -> dict[str, Any]:
     return named | ({"digest": str(hook.digest)} if hook.digest else {})
 
 
+def _is_json(value: Any) -> bool:
+    """Whether a value is the same after it was on a tape."""
+    return bool(_shown(value) == value)
+
+
 def _shown(value: Any) -> Any:
     """A value nobody could read, as far as the tape can hold it."""
     import msgspec
 
-    try:
-        return msgspec.json.decode(msgspec.json.encode(value))
-    except (TypeError, ValueError, UnicodeError, RecursionError):
-        return repr(value)[:1000]
+    for as_text in (compact, lambda it: msgspec.json.encode(it, enc_hook=_told)):
+        try:
+            return msgspec.json.decode(as_text(value))
+        except (UsageError, TypeError, ValueError, RecursionError):
+            continue
+    return _told(value)
+
+
+def _told(value: Any) -> str:
+    return repr(value)[:1000]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hookline.masking import shaped
+from hookline.masking import LOUD, shaped, tells
 from hookline.model import Redaction
 
 KEPT = frozenset(
@@ -20,12 +20,13 @@ BLOCKED = frozenset(
 )
 """Variables that hold secrets, or lead to them, though their names do not say so."""
 
-_VARIABLE = re.compile(rb"TOKEN|SECRET|PASSWORD|PASSWD|KEY|AUTH|CREDENTIAL|CREDS|PRIVATE|CERT", re.IGNORECASE)
+_VARIABLE = re.compile("|".join((*LOUD, "key", "private", "cert")).encode(), re.IGNORECASE)
+"""The telling words of masking anywhere in a name, and some that lead to secrets: a hook has to be given those."""
 
 
 def secret_name(name: bytes) -> bool:
     """Whether a variable of this name is taken for a secret whatever it holds."""
-    return name.upper() in BLOCKED or _VARIABLE.search(name) is not None
+    return name.upper() in BLOCKED or _VARIABLE.search(name) is not None or bool(tells(name.decode("utf-8", "replace")))
 
 
 def secret_value(value: bytes) -> bool:

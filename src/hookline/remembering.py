@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from hookline import reminders as reminding
 from hookline.reminders import Compaction, Origin, Pending, Reminder
 
@@ -13,9 +15,14 @@ class Reminders(Sequence[Reminder]):
     """The pending reminders, in the order the model reads them. Read-only, except by `inject` and `clear`."""
 
     def __init__(
-        self, session_id: str, *, due: Callable[[], int], record: Callable[[str, dict[str, Any]], None]
+        self,
+        session_id: str,
+        *,
+        due: Callable[[], int],
+        record: Callable[[str, dict[str, Any]], None],
+        check: Callable[[], None],
     ) -> None:
-        self._session_id, self._due, self._record = session_id, due, record
+        self._session_id, self._due, self._record, self._check = session_id, due, record, check
         self._pending: Pending = ()
         self._made = 0
 
@@ -28,9 +35,23 @@ class Reminders(Sequence[Reminder]):
     def __repr__(self) -> str:
         return repr(self._pending)
 
-    def inject(self, body: str, **options: Any) -> Reminder:
-        """Add a reminder of the host's own; options as a hook may give them: tags, dedupe_key, ttl_turns, …"""
-        made = self.made({"body": body, **options}, "in_pipeline")
+    def inject(
+        self,
+        body: str,
+        *,
+        tags: Sequence[str] = (),
+        dedupe_key: str | None = None,
+        ttl_turns: int | None = None,
+        preserve_on_compact: bool = False,
+        propagate: reminding.Propagate = "session",
+        role_hint: reminding.RoleHint = "system",
+        **unknown: Any,
+    ) -> Reminder:
+        """Add a reminder of the host's own; the options are those a hook may give."""
+        self._check()
+        options = {"tags": tags, "dedupe_key": dedupe_key, "ttl_turns": ttl_turns, "propagate": propagate}
+        options |= {"preserve_on_compact": preserve_on_compact, "role_hint": role_hint}
+        made = self.made({"body": body, **options, **unknown}, "in_pipeline")
         self._record("system_reminder", {"reminder": made.to_dict()})
         return made
 
@@ -60,9 +81,20 @@ class Reminders(Sequence[Reminder]):
         """A turn is over: one call less to live."""
         self._pending = reminding.age(self._pending, turn).pending
 
+    def bring_forward(self, turn: int) -> None:
+        """What was due after this turn's model call is due with it: that call failed, and another one will be made."""
+        self._pending = tuple(replace(r, fired_at_turn=min(r.fired_at_turn, turn)) for r in self._pending)
+
     def compaction(self, turn: int) -> Compaction:
         """What a compaction in this turn would make of them."""
         return reminding.compact(self._pending, turn)
+
+    def compacted(self, passed: Compaction) -> None:
+        """A compaction took place. What was injected, or cleared, meanwhile stays so."""
+        before = {r.id for r in (*passed.survivors, *passed.expired, *passed.deduped)}
+        now = {r.id for r in self._pending}
+        kept = tuple(r for r in passed.pending if r.id in now)
+        self._pending = kept + tuple(r for r in self._pending if r.id not in before)
 
     def settle(self, pending: Pending) -> None:
         """These are pending from now on."""

@@ -18,13 +18,13 @@ from msgspec import Struct
 
 from hookline import engine, waiting
 from hookline.conducting import Do, Fire
-from hookline.errors import Divergence, HookError, RecordedError, TapeError
+from hookline.errors import Divergence, HookError, HooklineError, RecordedError, TapeError
 from hookline.events import checked, find
 from hookline.masking import filled
 from hookline.model import BASE_FIELDS, Event, Ruling, compact
 from hookline.recalling import Recording, event_of
 from hookline.runners.recorded import Recorded, Unrecorded
-from hookline.tape import ADDED, Record, chained, line, read, read_lines, sealed, verify
+from hookline.tape import ADDED, Record, chained, line, read, read_whole, sealed, verify
 from hookline.wording import shown
 
 if TYPE_CHECKING:
@@ -61,6 +61,10 @@ def replay(path: str | os.PathLike[str], copy: str | os.PathLike[str] | None = N
                     player.append(record.kind, record.said)
         except Divergence as divergence:
             return Replay(player.seq, divergence)
+        except TapeError:
+            raise
+        except (HooklineError, LookupError, TypeError, ValueError, AttributeError, StopIteration) as error:
+            raise player.malformed(error) from error
         return Replay(player.seq)
 
 
@@ -79,13 +83,15 @@ class Player:
     """
 
     def __init__(self, path: str | os.PathLike[str], copy: str | os.PathLike[str] | None = None) -> None:
-        self.path = os.path.abspath(path)
+        self.path, self.file = os.path.abspath(path), os.fspath(path)
         self.seq = 0
         verify(path)
-        self._read = read_lines(path)
+        self._read = read_whole(path)
         self._ahead: deque[_Line] = deque()
         self._last = ""
         self._due: deque[_Line] | None = None
+        self._open = False
+        self._length_is_of_a_mask = False
         self._astray = False
         self._copy = None if copy is None else _Copy(os.fspath(copy), self.path)
 
@@ -101,6 +107,14 @@ class Player:
             while not self._astray and self._peek(0) is not None:
                 self._write(self._ahead[0])
             self._copy.close()
+
+    def malformed(self, error: Exception) -> TapeError:
+        """A record that no hookline wrote: the event it belongs to is the next one."""
+        first = self._ahead[0].record if self._ahead else None
+        seq = first.seq if first else self.seq
+        made = TapeError(f"{self.file}: record {seq} cannot be replayed, its event is malformed: {error!r}")
+        made.line = seq
+        return made
 
     # -- looking ahead
 
@@ -151,9 +165,17 @@ class Player:
                 found.append(entry)
                 if record.kind == "ruling" or record.data.get("loud"):
                     break
-            elif record.kind in ("session", "torn") or (record.kind == "event" and "beside" not in record.data):
+            elif _begins_anew(record):
                 break  # whoever wrote the tape was ended in the middle of this event
         return found
+
+    def _breaks_off(self, group: list[_Line]) -> bool:
+        """Whether the records of an event simply end: its writer did, and nothing but a new begin may follow."""
+        if not group or group[-1].record.kind == "ruling" or group[-1].record.data.get("loud"):
+            return False
+        last = group[-1].record.seq
+        after = next((entry.record for entry in self._following() if entry.record.seq > last), None)
+        return after is None or _begins_anew(after)
 
     # -- writing: the tape of a replay
 
@@ -162,6 +184,8 @@ class Player:
         inside = self._due is not None
         entry = self._next() if self._due is None else self._due.popleft() if self._due else None
         if entry is None:
+            if inside and self._open:
+                raise Unrecorded(f"the recording ends before this {kind}")
             where = "the event has no such record" if inside else "the recording has ended"
             self._stray(self.seq + 1, f"{where}, and a {kind} came: {shown(data)}")
         again, text = _again(entry, kind, data)
@@ -190,7 +214,7 @@ class Player:
         """An event through the engine, its hooks answered from the tape."""
         group = self._group()
         recorded = Recording(event, [entry.record for entry in group])
-        self._due = deque(group)
+        self._due, self._open = deque(group), self._breaks_off(group)
         try:
             ruling = waiting.block(engine.fire(event, recorded.plan, tape=self, keep=keep), Recorded(recorded.outcomes))
         except Unrecorded:  # the recording ends in the middle of the event
@@ -205,6 +229,7 @@ class Player:
 
     def again(self, record: Record) -> None:
         """A recorded event, fired once more. The reminders its hooks left are those of the tape."""
+        find(record.data["event"])  # one that we know
         records = (entry.record for entry in self._group())
         left = deque(each.data["reminder"] for each in records if each.kind == "system_reminder")
         try:
@@ -260,6 +285,8 @@ class Player:
             self._unexpected(record, f"the event {row.name} {shown(step.payload)}")
         base = {name: record.data[name] for name in BASE_FIELDS}
         payload = {name: value for name, value in step.payload.items() if name not in BASE_FIELDS}
+        if row.name == "PostCompact" and self._length_is_of_a_mask:
+            payload["new_summary_len"] = record.data["payload"].get("new_summary_len")
         return Event(row.name, checked(row, payload), **base)
 
     def answer(self, step: Do) -> Any:
@@ -268,6 +295,7 @@ class Player:
         if "error" in record.data:
             raise RecordedError(record.data["error"])
         if step.kind == "compaction":
+            self._length_is_of_a_mask = "/summary" in record.data.get("masked", ())
             return record.said
         return record.data[{"tool": "output", "model": "response", "approval": "answer"}[step.kind]]
 
@@ -330,9 +358,16 @@ def _again(entry: _Line, kind: str, data: dict[str, Any]) -> tuple[dict[str, Any
     record = entry.record
     added = {key: record.data[key] for key in ADDED if key in record.data}
     now = filled(msgspec.json.decode(compact(data)), record.said) if "masked" in added else data
+    if "masked" in added and "injected" in now:  # it counts what was injected, not what is left of it
+        now["injected"] = record.data.get("injected")
     bare = line(record.seq, record.at, kind, compact({**now, **added}))
     made: dict[str, Any] = msgspec.json.decode(bare)
     return made, sealed(bare, chained(entry.previous, bare))
+
+
+def _begins_anew(record: Record) -> bool:
+    """Whether somebody else wrote this record: whoever wrote those before it was ended."""
+    return record.kind in ("session", "torn") or (record.kind == "event" and "beside" not in record.data)
 
 
 def _nobody(ask: Any) -> Any:

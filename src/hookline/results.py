@@ -57,7 +57,14 @@ class Submission(Struct, frozen=True):
         }
 
 
-class ModelResult(Struct, frozen=True):
+class Reported(Struct, frozen=True, kw_only=True):
+    """What the events of one call came to beside its result: was every hook healthy, and what should a person know?"""
+
+    healthy: bool = True
+    notices: list[str] = []
+
+
+class ModelResult(Reported, frozen=True):
     """What became of a call of the model. `response` is what the agent goes on with, also where nobody was called."""
 
     status: Literal["ok", "denied", "halted"]
@@ -65,10 +72,9 @@ class ModelResult(Struct, frozen=True):
     reason: str | None = None
     halt: str | None = None
     suppress_output: bool = False
-    notices: list[str] = []
 
 
-class ToolResult(Struct, frozen=True):
+class ToolResult(Reported, frozen=True):
     """What became of a call of a tool. `output` is the text for the model, denied or not."""
 
     status: Literal["ok", "denied", "halted"]
@@ -89,7 +95,7 @@ class ToolUse(Struct, frozen=True):
     output: str
 
 
-class CompactionResult(Struct, frozen=True):
+class CompactionResult(Reported, frozen=True):
     """What became of a compaction."""
 
     status: Literal["done", "blocked"]

@@ -8,6 +8,7 @@ the host handed in, and returns a small value that says what to do next. Each is
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
@@ -17,8 +18,8 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookline import finish as finishing
-from hookline.conducting import Do, Fire, Steps, both, drive, drive_async, each, fired, waited
-from hookline.errors import Divergence, HookDenied, UsageError
+from hookline.conducting import Do, Fire, Steps, both, drive, drive_async, each, fired, reporting, waited
+from hookline.errors import Divergence, HookDenied, HooklineError, TapeError, UsageError
 from hookline.model import Notice, Ruling
 from hookline.modelling import ModelCalls
 from hookline.personas import PersonaCalls
@@ -42,6 +43,7 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         self.started: Ruling | None = None
         self.agent = agent
         self._parent = parent
+        self._closer = threading.Lock()  # whoever takes it closes the session; it is never given back
         self._prompt = ""
         self._stops_denied = 0
         self.most_stops: int = parent.most_stops if parent else MOST_STOPS
@@ -54,13 +56,15 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         """Begin: SessionStart. What began also ends, where a hook of SessionStart raises."""
         if self._state != "new":
             raise UsageError("this session was entered before; make a new one with hooks.session()")
+        if self._opens_tape is not None:
+            self._tape = self._live = self._opens_tape()
         self._state = "open"
         try:
             self._record("session", self._facts())
             self.started = yield Fire("SessionStart", {key: value for key, value in self._opening.items() if value})
         except BaseException as error:
             if not isinstance(error, GeneratorExit):
-                yield from self._close("error", error=error)
+                yield from self._failed(error)
             raise
         self._inject("SessionStart", self.started)
         return self
@@ -69,6 +73,8 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         self, status: str = "done", *, reason: str = "exit", error: BaseException | str | None = None
     ) -> Steps[None]:
         """End: the edits that are left, SessionError if something went wrong, SessionEnd, the background hooks."""
+        if not self._closer.acquire(blocking=False):
+            return
         if self._state != "open" or isinstance(error, Divergence):  # a replay that went astray has no end to play
             self._ended()
             return
@@ -84,10 +90,26 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         finally:
             self._ended()
 
+    def _failed(self, error: BaseException) -> Steps[None]:
+        """Close because of this error, which is the one the host gets; what fails meanwhile is a note to it."""
+        try:
+            yield from self._close("error", error=error)
+        except Divergence:
+            raise
+        except HooklineError as other:
+            if not isinstance(error, TapeError):  # of a broken tape the first error says enough
+                error.add_note(f"closing the session failed, too: {other}")
+
     def _ended(self) -> None:
+        """No call is possible any more; background hooks that nobody could wait for still find their tape open."""
         self._state = "closed"
         if self._tape is not None and self._parent is None:
-            self._tape.close()
+            self._hooks.after((self.id, *self._children), self._tape.close)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended; a child ends with its parent at the latest."""
+        return self._state == "closed" or (self._parent is not None and self._parent.closed)
 
     def _facts(self) -> dict[str, Any]:
         """What a replay has to know of a session before its first event."""
@@ -99,7 +121,7 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None) -> None:
-        drive(self, self._close() if value is None else self._close("error", error=value))
+        drive(self, self._close() if value is None else self._failed(value))
 
     async def __aenter__(self) -> Self:
         await drive_async(self, self._open())
@@ -108,12 +130,13 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
     async def __aexit__(
         self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None
     ) -> None:
-        await drive_async(self, self._close() if value is None else self._close("error", error=value))
+        await drive_async(self, self._close() if value is None else self._failed(value))
 
     # -- prompts and turns
 
     def _submit(self, prompt: str, *, system: str | None = None) -> Steps[Submission]:
         """A prompt of the user: UserPromptSubmit. A blocked one is not stored; the session goes on."""
+        self.halted = None
         ruling = yield Fire("UserPromptSubmit", {"prompt": prompt} | ({"system": system} if system else {}))
         if ruling.decision == "deny" or ruling.halt:
             reason = ruling.reason if ruling.decision == "deny" else ruling.halt.reason
@@ -129,34 +152,36 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         transcript = "" if self._tape is None else self._tape.path
         return Submission(status, prompt, self.id, ruling, list(ruling.context), reason, transcript)
 
-    def _turn_done(self, text: str = "", *, tool_names: Sequence[str] | None = None) -> Steps[Ruling]:
+    def _turn_done(self, text: str = "", *, tool_names: Sequence[str] | None = ()) -> Steps[Ruling]:
         """A turn of model and tools is over: PostTurn, one call less for every reminder to live, the queued edits.
 
         The tools are those that ran through `tool`, unless `tool_names` says otherwise.
         """
         calls, self._calls = self._calls, []
-        names = [call.tool_name for call in calls] if tool_names is None else list(tool_names)
+        names = [call.tool_name for call in calls] if tool_names in (None, ()) else list(tool_names or ())
         self._model_called = True  # whatever is injected from here on is first seen by the next turn's call
-        ruling: Ruling = yield Fire(
-            "PostTurn",
-            {
-                "iteration": self.turn,
-                "text": text,
-                "visible_text": text,
-                "has_tool_calls": bool(names),
-                "tool_results": [to_builtins(call) for call in calls],
-                "tool_count": len(names),
-                "tool_names": names,
-                "successful_tool_names": [call.tool_name for call in calls if call.status == "ok"],
-                "rejected_tool_names": [call.tool_name for call in calls if call.status == "denied"],
-                "session_successful_tools": list(self._tools_used["ok"]),
-                "session_rejected_tools": list(self._tools_used["denied"]),
-            },
-        )
-        self._aged()
-        yield from self._drained()
-        self.turn += 1
-        self._model_called, self._at_turn_start = False, True
+        facts = {
+            "iteration": self.turn,
+            "text": text,
+            "visible_text": text,
+            "has_tool_calls": bool(names),
+            "tool_results": [to_builtins(call) for call in calls],
+            "tool_count": len(names),
+            "tool_names": names,
+            "successful_tool_names": [call.tool_name for call in calls if call.status == "ok"],
+            "rejected_tool_names": [call.tool_name for call in calls if call.status == "denied"],
+            "session_successful_tools": list(self._tools_used["ok"]),
+            "session_rejected_tools": list(self._tools_used["denied"]),
+        }
+        try:
+            try:
+                ruling: Ruling = yield Fire("PostTurn", facts)
+            finally:
+                self._aged()
+            yield from self._drained()
+        finally:
+            self.turn += 1
+            self._model_called, self._at_turn_start = False, True
         return ruling
 
     def _idle(self, *, wake_interval_ms: float = 0) -> Steps[Ruling]:
@@ -206,7 +231,7 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         passed = self.reminders.compaction(self.turn)
         result = _compacted((yield Do("compaction", run, (list(passed.survivors),))))
         self._record("compaction", result)
-        self.reminders.settle(passed.pending)
+        self.reminders.compacted(passed)
         if result["archived_messages"] > 0:
             yield Fire("PostCompact", facts | result | {"new_summary_len": len(result["summary"])})
         return CompactionResult("done", None, **result)
@@ -228,7 +253,7 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
             self._hooks,
             id=self._child_id(id),
             cwd=self.cwd,
-            tape=self._live,
+            tape=None,
             player=self._player,
             approve=self._approve,
             policy=self._policy,
@@ -237,7 +262,9 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
             agent=agent,
         )
         self._record("subagent", {"agent": agent, "id": child.id, "parent": self.id})
-        child._grants = self._grants
+        self._children.append(child.id)
+        child._grants, child._live, child._tape = self._grants, self._live, self._tape
+        child._children = self._children  # of all generations: the first session waits for their background hooks
         child.reminders.settle(self.reminders.inherited())
         child._state = "open"
         try:
@@ -245,7 +272,6 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         finally:  # its background hooks delay nobody: they are waited for when the first session closes
             child._state = "closed"
             self._edits += child._edits
-            self._children += [child.id, *child._children]
 
     def _child_id(self, given: str | None) -> str:
         recorded = self._player.known("subagent", "id") if self._player is not None else None
@@ -287,7 +313,7 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
     idle, idle_async = both(_idle)
     notify, notify_async = both(_notify)
     stop, stop_async = both(_stop)
-    compact, compact_async = both(_compact)
+    compact, compact_async = both(reporting(_compact))
     finish, finish_async = both(_finish)
     fire, fire_async = both(_fire)
     close, close_async = both(_close)
@@ -300,8 +326,11 @@ def _compacted(result: Any) -> dict[str, Any]:
             "a compactor returns {'archived_messages': n, 'remaining_messages': n, 'summary': text}, "
             f"not {kind_of(result)} {shown(result)}"
         )
-    return {
-        "archived_messages": int(result.get("archived_messages") or 0),
-        "remaining_messages": int(result.get("remaining_messages") or 0),
-        "summary": str(result.get("summary") or ""),
-    }
+    counts = {name: result.get(name) or 0 for name in ("archived_messages", "remaining_messages")}
+    for name, count in counts.items():
+        if not isinstance(count, int) or count < 0:
+            raise UsageError(f"a compactor's {name} is a number of messages, not {kind_of(count)} {shown(count)}")
+    summary = result.get("summary") or ""
+    if not isinstance(summary, str):
+        raise UsageError(f"a compactor's summary is text, not {kind_of(summary)} {shown(summary)}")
+    return {**counts, "summary": summary}

@@ -53,7 +53,7 @@ class Stage:
         *,
         id: str,  # noqa: A002  (it is what everybody calls it)
         cwd: str,
-        tape: Tape | None,
+        tape: Callable[[], Tape] | None,
         approve: Callable[..., Any] | None,
         policy: Policy,
         opening: Mapping[str, Any],
@@ -63,13 +63,15 @@ class Stage:
         self.cwd = cwd
         self.turn = 0
         self.slots: dict[str, str] = {}
+        self.halted: str | None = None
         self._hooks, self._approve, self._policy = hooks, approve, policy
-        self._live, self._player = tape, player
-        self._tape: Tape | Player | None = player or tape
+        self._opens_tape, self._player = tape, player
+        self._live: Tape | None = None
+        self._tape: Tape | Player | None = player
         self._opening = opening
         self._grants = Grants()
         self._model_called = False
-        self.reminders = Reminders(id, due=self._due, record=self._record)
+        self.reminders = Reminders(id, due=self._due, record=self._record, check=self._check_open)
         self._edits: list[dict[str, Any]] = []
         self._at_turn_start = True
         self._allowed_tools: frozenset[str] | None = None
@@ -127,6 +129,8 @@ class Stage:
 
     def _heard(self, step: Fire, ruling: Ruling) -> Ruling:
         """What hooks add on an event without a place for it is read by the model with its next call."""
+        if ruling.halt and not step.bare:
+            self.halted = ruling.halt.reason
         if (ruling.context or ruling.messages) and not step.bare and ruling.event not in PLACED:
             self._asides.append((self._due(), _texts(ruling)))
         return ruling
@@ -134,10 +138,15 @@ class Stage:
     def _base(self, payload: dict[str, Any]) -> dict[str, Any]:
         return {"session_id": self.id, "cwd": self.cwd, **payload}
 
+    @property
+    def closed(self) -> bool:
+        """Whether it has ended."""
+        return self._state == "closed"
+
     def _check_open(self) -> None:
         if self._state == "new":
             raise UsageError("the session has not begun; enter it: `with hooks.session(...) as s:`")
-        if self._state == "closed":
+        if self.closed:
             raise UsageError("the session is closed; nothing more can happen in it")
 
     def _record(self, kind: str, data: dict[str, Any]) -> None:
@@ -180,6 +189,12 @@ class Stage:
         self.slots.pop(SLOTS[event], None)
         if text := _texts(ruling):
             self.slots[SLOTS[event]] = text
+
+    def _recalled(self) -> None:
+        """The turn's model call failed: it is made again, with all that hooks have left since."""
+        self._model_called = False
+        self.reminders.bring_forward(self.turn)
+        self._asides = [(min(due, self.turn), text) for due, text in self._asides]
 
     def _aged(self) -> None:
         """A turn is over: what its model call has shown has one call less to live."""

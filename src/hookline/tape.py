@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from hookline.errors import TapeError, UsageError
+from hookline.kinds import flaw
 from hookline.masking import masking
 from hookline.model import compact
 
@@ -124,7 +125,7 @@ class Tape:
         if self._masking is None or not self._masking.suspects(body):
             return body
         try:
-            kept, places = self._masking.masked(msgspec.json.decode(body))
+            kept, places = self._masking.record(msgspec.json.decode(body))
         except RecursionError:
             raise UsageError("a payload must be made of JSON values: it is nested too deeply") from None
         return compact(kept | {"masked": places}) if places else body
@@ -216,7 +217,22 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[Record, bytes]]:
         try:
             record = decoder.decode(text)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise TapeError(f"{file}: line {number} is not a record: {error}") from None
+            raise _broken(file, number, f"is not a record: {error}") from None
+        if number == 1:
+            _check_version(file, record)
+        yield record, text
+
+
+def _check_version(file: str, first: Record) -> None:
+    if (version := first.data.get("version", VERSION)) != VERSION:
+        raise _broken(file, 1, f"(record 1) says version {version!r}; this hookline reads version {VERSION} only")
+
+
+def read_whole(path: str | os.PathLike[str]) -> Iterator[tuple[Record, bytes]]:
+    """The same, and each record has what its kind must have."""
+    for record, text in read_lines(path):
+        if wrong := flaw(record.kind, record.data):
+            raise _broken(os.fspath(path), record.seq, f"(record {record.seq}, {record.kind}) {wrong}")
         yield record, text
 
 
@@ -264,6 +280,7 @@ def verify(path: str | os.PathLike[str], *, expect: str = "") -> Verified:
         if expect and digest.decode("ascii", "replace") == expect:
             met = count
     head = previous.decode()
+    next(read_lines(file), None)  # a version we know
     if expect and head != expect:
         cut = "the end was cut off, or it is another tape"
         after = f"that is record {met}, and {count - met} came after it" if met else cut
@@ -272,7 +289,9 @@ def verify(path: str | os.PathLike[str], *, expect: str = "") -> Verified:
 
 
 def _broken(file: str, number: int, what: str) -> TapeError:
-    return TapeError(f"{file}: line {number} {what}")
+    error = TapeError(f"{file}: line {number} {what}")
+    error.line = number
+    return error
 
 
 def _begins(text: bytes, seq: int) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from typing import Any
 
-from hookline.conducting import Do, Fire, Steps, both
-from hookline.errors import UsageError
+from hookline.conducting import Do, Fire, Steps, both, reporting
+from hookline.errors import Divergence, UsageError
 from hookline.model import Ruling, compact
 from hookline.results import Ask, ToolResult
 from hookline.stage import Stage, described
@@ -33,7 +34,7 @@ class ToolCalls(Stage):
         """
         fits = _validator(schema)
         yield from self._turn_begins()
-        facts: dict[str, Any] = {"tool_name": name, "tool_input": input} | ({"mcp": dict(mcp)} if mcp else {})
+        facts: dict[str, Any] = {"tool_name": name, "tool_input": _apart(input)} | ({"mcp": dict(mcp)} if mcp else {})
         refused = self._outside() if self._allowed_tools is not None and name not in self._allowed_tools else ""
         refused = refused or (yield from self._appealed(name, input))
         if refused:
@@ -41,7 +42,7 @@ class ToolCalls(Stage):
         ruling = yield Fire("PreToolUse", facts)
         if ruling.tool_input is not None:
             input = ruling.tool_input  # noqa: A001
-            facts = facts | {"tool_input": input}
+        facts = facts | {"tool_input": _apart(input)}
         refused = "" if ruling.tool_input is None else fits(input)
         refused = refused or (yield from self._objection(name, input, ruling))
         if refused:
@@ -83,8 +84,9 @@ class ToolCalls(Stage):
         reason = self._policy.refusal(tool)
         if not reason or (tool, given) in self._grants:
             return ""
-        asked = {"tool_name": tool, "tool_input": given, "reason": reason}
+        asked = {"tool_name": tool, "tool_input": _apart(given), "reason": reason}
         ruling = yield Fire("PermissionAsked", asked)
+        granted = ruling.reason
         if ruling.decision == "allow":
             self._grants.remember(tool, given)
             refused = ""
@@ -92,8 +94,16 @@ class ToolCalls(Stage):
             refused = ruling.reason
         else:
             said = f"{reason}\n{ruling.reason}" if ruling.reason else reason
-            refused = yield from self._approved(tool, given, said)
-        replied = {"decision": "deny", "reason": refused} if refused else {"decision": "allow", "reason": ruling.reason}
+            granted = f"{said} (approved)"
+            try:
+                refused = yield from self._approved(tool, given, said)
+            except (GeneratorExit, Divergence):
+                raise
+            except BaseException as error:
+                failed = f"{said} (the approver failed: {described(error)})"
+                yield Fire("PermissionReplied", asked | {"decision": "deny", "reason": failed})
+                raise
+        replied = {"decision": "deny", "reason": refused} if refused else {"decision": "allow", "reason": granted}
         yield Fire("PermissionReplied", asked | replied)
         return refused
 
@@ -109,10 +119,17 @@ class ToolCalls(Stage):
         """Why a person did not approve; nothing if one did."""
         if self._approve is None:
             return f"{reason} ({NOBODY})"
-        answer = yield Do("approval", self._approve, (Ask(tool, given, reason),))
-        if answer not in (True, False, "session"):
-            raise UsageError(f"approve() returns True, False or 'session', not {kind_of(answer)} {shown(answer)}")
-        self._record("approval", {"tool_name": tool, "tool_input": given, "reason": reason, "answer": answer})
+        asked = {"tool_name": tool, "tool_input": given, "reason": reason}
+        try:
+            answer = yield Do("approval", self._approve, (Ask(tool, given, reason),))
+            if not isinstance(answer, bool) and answer != "session":
+                raise UsageError(f"approve() returns True, False or 'session', not {kind_of(answer)} {shown(answer)}")
+        except (GeneratorExit, Divergence):
+            raise
+        except BaseException as error:
+            self._record("approval", asked | {"answer": False, "error": described(error)})
+            raise
+        self._record("approval", asked | {"answer": answer})
         if answer == "session":
             self._grants.remember(tool, given)
         return "" if answer else f"{reason} (not approved)"
@@ -124,7 +141,15 @@ class ToolCalls(Stage):
         halt = ruling.halt.reason if ruling and ruling.halt else None
         return ToolResult("denied", tool, given, output, error="permission_denied", reason=reason, halt=halt)
 
-    tool, tool_async = both(_tool)
+    tool, tool_async = both(reporting(_tool))
+
+
+def _apart(given: Any) -> Any:
+    """The input as hooks get it: a handler that changes it in place changes nothing of what runs."""
+    try:
+        return deepcopy(given)
+    except Exception:  # noqa: BLE001  (what cannot be copied is handed over as it is)
+        return given
 
 
 def _with_notes(output: str, *rulings: Ruling) -> str:

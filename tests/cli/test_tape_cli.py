@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from hookline.tape import verify
+from hookline.model import compact
+from hookline.tape import chained, sealed, verify
+from hookline.tape import line as line_of
 from studio import record, records, scripts
 
 
@@ -60,6 +62,20 @@ def torn(tape: Path, tmp_path: Path) -> Path:
     return tmp_path / "torn"
 
 
+BASE = {"event": "Stop", "session_id": "s", "cwd": "/", "timestamp": "", "transcript_path": ""}
+
+
+def written(path: Path, *lines: tuple[str, dict[str, Any]]) -> Path:
+    """A tape with a chain of its own."""
+    previous, text = "", b""
+    for seq, (kind, data) in enumerate(lines, 1):
+        bare = line_of(seq, "2026-01-01T00:00:00.000Z", kind, compact(data))
+        previous = chained(previous, bare)
+        text += sealed(bare, previous)
+    path.write_bytes(text)
+    return path
+
+
 # -- verify
 
 
@@ -73,9 +89,12 @@ def test_an_intact_tape(tape: Path) -> None:
 
 def test_a_broken_tape(broken: Path, tmp_path: Path) -> None:
     """65, and the line; also for a file that is not there, or is no tape."""
-    done = hookline("tape", "verify", broken, "--json")
+    done = hookline("tape", "verify", broken)
     assert (done.returncode, done.stdout) == (65, "")
     assert "line 5 (seq 5) does not fit the chain" in done.stderr
+    reason = done.stderr.removeprefix("hookline: ").strip()
+    assert answer("tape", "verify", broken, code=65) == {"intact": False, "line": 5, "reason": reason}
+    assert answer("tape", "verify", tmp_path / "no", code=65).keys() == {"intact", "reason"}
     (tmp_path / "notes").write_text("hello\n")
     for path, words in ((tmp_path / "notes", "line 1 is not a record"), (tmp_path / "no", "cannot be read"),
                         (tmp_path, "cannot be read: Is a directory")):  # fmt: skip
@@ -241,6 +260,45 @@ def test_the_same_again(tape: Path, tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == tape.read_bytes()
     done = hookline("replay", tape)
     assert (done.returncode, done.stdout) == (0, f"{tape}: identical, {verify(tape).records} records.\n")
+
+
+def test_broken_tapes_beside_good_ones(tape: Path, broken: Path) -> None:
+    """As JSON a broken tape has an answer of its own, and of many the good ones are replayed and judged."""
+    found = answer("replay", broken, code=65)
+    assert (found["identical"], found["records"], found["divergence"]["seq"]) == (False, 4, 5)
+    assert "does not fit the chain" in found["divergence"]["reason"]
+    many = answer("replay", broken, tape, code=65)["tapes"]
+    assert [each["identical"] for each in many] == [False, True]
+    done = hookline("replay", broken, tape)
+    assert (done.returncode, "not identical" in done.stdout, "identical, " in done.stdout) == (65, True, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "words"),
+    [
+        ("event", {"event": "Stop"}, "(record 1, event) has no 'session_id'"),
+        ("event", {**BASE, "payload": 7}, "(record 1, event) has a 'payload' that is no object"),
+        ("event", {**BASE, "payload": {}, "event": "Nonsense"}, "record 1 cannot be replayed"),
+        ("event", {**BASE, "payload": {}, "version": 99}, "says version 99; this hookline reads version 1 only"),
+    ],
+)
+def test_malformed_tapes(tmp_path: Path, kind: str, data: dict[str, Any], words: str) -> None:
+    """A whole chain of what hookline never wrote: 65, and a sentence with file and record."""
+    path = written(tmp_path / "forged", (kind, data))
+    done = hookline("replay", path)
+    assert (done.returncode, str(path) in done.stderr, words in done.stderr) == (65, True, True), done.stderr
+    for verb in ("show", "stats"):
+        assert hookline("tape", verb, path).returncode in (0, 65)
+    assert hookline("tape", "verify", path).returncode == (65 if "version" in words else 0)
+
+
+def test_a_dialect_nobody_knows(tmp_path: Path) -> None:
+    """Is told as any other record that hookline never wrote."""
+    hook = {"event": "Stop", "handler": "h", "dialect": "klingon", "source": "f"}
+    call = ("hook_call", {**hook, "surface": "session", "payload": {}})
+    path = written(tmp_path / "forged", ("event", {**BASE, "payload": {}}), call)
+    done = hookline("replay", path)
+    assert (done.returncode, f"{path}: record " in done.stderr, "klingon" in done.stderr) == (65, True, True)
 
 
 def test_a_broken_tape_is_not_replayed(broken: Path, torn: Path, tmp_path: Path) -> None:

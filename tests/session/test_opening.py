@@ -225,7 +225,7 @@ def test_the_tape_is_the_transcript_and_is_continued(way: Way, tmp_path: Path) -
     watch = Watch(hooks, "SessionStart")
     for name in ("one", "two"):
         with way(hooks, id=name, tape=tape), pytest.raises(TapeError, match="another session"):
-            hooks.session(tape=tape)
+            hooks.session(tape=tape).__enter__()
     assert {payload["transcript_path"] for _, payload in watch.heard} == {str(tape)}
     assert [data["session_id"] for _, data in stages.records(tape, "event")] == ["one", "one", "two", "two"]
 

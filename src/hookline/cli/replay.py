@@ -9,7 +9,7 @@ from typing import Any
 from hookline.cli import BAD_DATA, GO_ON, VERBS
 from hookline.cli.arguments import Parser, add_json, load_named
 from hookline.cli.arguments import parser as new_parser
-from hookline.errors import UsageError
+from hookline.errors import Divergence, TapeError, UsageError
 from hookline.hooks import Hooks
 from hookline.model import compact
 from hookline.replay import Replay, replay
@@ -44,8 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--plan-only goes with --against CONFIG")
     if arguments.tape and len(arguments.files) > 1:
         raise UsageError("--tape takes the copy of one tape, not of many")
-    replays = [replay(file, arguments.tape) for file in arguments.files]
-    found, events = _judged(arguments) if arguments.against else ([], 0)
+    replays = [_replayed(file, arguments) for file in arguments.files]
+    found, events = _judged(arguments, replays) if arguments.against else ([], 0)
     if arguments.json:
         print(compact(_answer(arguments, replays, found)).decode())
     else:
@@ -54,7 +54,22 @@ def run(arguments: argparse.Namespace) -> int:
     return GO_ON if same and not found else BAD_DATA
 
 
-def _judged(arguments: argparse.Namespace) -> tuple[list[tuple[str, Any]], int]:
+class _Broken(Divergence):
+    """A tape that cannot be replayed at all."""
+
+
+def _replayed(file: str, arguments: argparse.Namespace) -> Replay:
+    """How it went. A tape that is broken has an answer too, where there is somebody else to be answered."""
+    try:
+        return replay(file, arguments.tape)
+    except TapeError as error:
+        if len(arguments.files) == 1 and (not arguments.json or (arguments.tape and error.line is None)):
+            raise
+        line = error.line or 1
+        return Replay(line - 1, _Broken(line, str(error)))
+
+
+def _judged(arguments: argparse.Namespace, replays: list[Replay]) -> tuple[list[tuple[str, Any]], int]:
     """Every change, with the tape it is in, and how many events were judged."""
     from hookline.judging import changes
 
@@ -62,7 +77,9 @@ def _judged(arguments: argparse.Namespace) -> tuple[list[tuple[str, Any]], int]:
     for named in arguments.against:
         load_named(hooks, named)
     found, events = [], 0
-    for file in _watched(arguments.files, quiet=arguments.json):
+    pairs = zip(arguments.files, replays, strict=True)
+    whole = [file for file, done in pairs if not isinstance(done.divergence, _Broken)]
+    for file in _watched(whole, quiet=arguments.json):
         for change in changes(file, hooks, plan_only=arguments.plan_only):
             events += 1
             if change is not None:

@@ -13,7 +13,7 @@ from hookline.cli.arguments import parser as new_parser
 from hookline.errors import TapeError, UsageError
 from hookline.events import find
 from hookline.model import compact
-from hookline.tape import Record, Torn, read, repair, verify
+from hookline.tape import Record, Torn, read_whole, repair, verify
 from hookline.wording import shown
 
 EXAMPLES = """\
@@ -100,7 +100,7 @@ def _chosen(arguments: argparse.Namespace) -> Iterator[Record]:
     """The records that the filters let through."""
     event = find(arguments.event).name if arguments.event else ""
     since, until = _time(arguments.since, "--since"), _time(arguments.until, "--until")
-    for record in read(arguments.file):
+    for record, _ in read_whole(arguments.file):
         data = record.data
         if event and data.get("event") != event:
             continue
@@ -137,8 +137,16 @@ def _time(given: str | None, option: str) -> str:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
-    torn = repair(arguments.file) if arguments.repair else 0
-    found = verify(arguments.file, expect=_expected(arguments.expect))
+    expected = _expected(arguments.expect)
+    try:
+        torn = repair(arguments.file) if arguments.repair else 0
+        found = verify(arguments.file, expect=expected)
+    except TapeError as error:
+        if not arguments.json:
+            raise
+        where = {} if error.line is None else {"line": error.line}
+        print(compact({"intact": False, **where, "reason": str(error)}).decode())
+        return BAD_DATA
     if arguments.save_head:
         _save(arguments.save_head, found.head)
     if arguments.json:
@@ -176,7 +184,7 @@ def _save(path: str, head: str) -> None:
 def _stats(arguments: argparse.Namespace) -> int:
     from hookline.tallying import tallied
 
-    found = tallied(read(arguments.file))
+    found = tallied(record for record, _ in read_whole(arguments.file))
     if arguments.json:
         print(compact(found).decode())
     else:

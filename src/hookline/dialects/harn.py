@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from math import isfinite, nan
 from typing import Any
 
+from msgspec import DecodeError, json
+
 from hookline import handlers
 from hookline.answering import answered, text
 from hookline.errors import ConfigError, HookError, UsageError
@@ -31,6 +33,7 @@ from hookline.model import (
     Outcome,
     Source,
     Verdict,
+    compact,
 )
 from hookline.reading import Entries
 from hookline.truncating import truncated
@@ -350,11 +353,21 @@ def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
     if outcome.value is None:
         return NO_OPINION
     try:
-        return answered(hook, event, outcome.value, ROWS[event.name].surface)
+        return answered(hook, event, _plain(outcome.value), ROWS[event.name].surface)
     except HookError as error:
         if event.name in SWALLOWED:
             return Verdict(failed=str(error).removeprefix(f"{hook.name} on {event.name}: "))
         raise
+
+
+def _plain(answer: Any) -> Any:
+    """An answer as the tape has it: a date or a Decimal in it is the text that JSON makes of it."""
+    if not isinstance(answer, dict):
+        return answer
+    try:
+        return json.decode(compact(answer))
+    except (UsageError, DecodeError, RecursionError):  # whoever reads it says what is wrong with it
+        return answer
 
 
 def about(hook: Hook) -> About:

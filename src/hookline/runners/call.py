@@ -17,7 +17,7 @@ from hookline.model import Job, Outcome, Verdict
 NEVER_AWAITED = frozenset({type(None), bool, str, dict, list, tuple, Verdict})
 """What handlers answer with: to ask whether one of these is awaitable takes longer than most handlers."""
 
-INSTEAD = "`await hooks.fire_async(...)`"
+INSTEAD = "`await hooks.fire_async(...)` (of a session: `async with`, and each call's twin with `_async`)"
 
 
 def run(jobs: Sequence[Job]) -> list[Outcome]:
