@@ -22,9 +22,16 @@ LEFT_OUT = {
     "comments_in_settings": "the settings file is parsed by the program around the core",
     "extension_hooks_file": "extensions are read by the program around the core",
     "extension_manifest": "extensions are read by the program around the core",
+    "four_tiers": "several files are merged by the program around the core",
+    "genai_request": "the call is translated by us before hooks see it",
+    "genai_request_rewritten": "the call is translated by us before hooks see it",
+    "genai_response": "the response is translated by us before hooks see it",
+    "genai_response_replaced": "the response is translated by us before hooks see it",
     "legacy_keys": "the old keys are moved by the program around the core",
+    "loaded_once": "several files are merged by the program around the core",
     "on_failure_deny": "on_failure is hookline's own",
     "switched_off": "the switch is read by the program around the core",
+    "timeout_ignored": "the core never sends the second signal (D29), so it waits as long as the hook likes",
 }
 """Golden cases that the core of Gemini CLI cannot play, and why."""
 
