@@ -78,6 +78,8 @@ VOID = dict.fromkeys(("healthy", "ran", "saw"), "S29")
 
 DIFFERENCES: dict[str, dict[str, str]] = {
     "tables/after_agent_clear_context": {"context": "§3"},
+    "tables/default_timeout": {"failed": "S19", "healthy": "S19", "messages": "S19", "saw": "S19"},
+    "tables/nothing_runs_twice": {"healthy": "D18"},
     "tables/after_model_deny": LATE_MODEL,
     "tables/after_model_failure": {"healthy": "D18", "response": "D4"},
     "tables/after_tool_deny": LATE_TOOL,
