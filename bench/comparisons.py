@@ -177,9 +177,9 @@ COMPARISONS = {
         f"a hook of a {MEGABYTES} MB process", 1.10, f"{MEGABYTES} MB process", resident, 200, 5, False
     ),
     "cold": Comparison("a cold `hookline fire`", 5.0, "hookline fire", cold, 40, 2, False),
-    "nobody": in_process("nobody listens, in plain calls", 10, "hooks.fire, nobody listens", inprocess.nobody),
-    "handler": in_process("one handler, in plain calls", 30, "hooks.fire, a handler of Harn", inprocess.one),
-    "further": in_process("each further one, in plain calls", 8, "one more of Harn", inprocess.more),
+    "nobody": in_process("nobody listens, in plain calls", 10, "hooks.fire, a prompt", inprocess.nobody),
+    "handler": in_process("one handler, in plain calls", 30, "hooks.fire, of a prompt", inprocess.one),
+    "further": in_process("each further one, in plain calls", 8, "one more of a prompt", inprocess.more),
     "pluggy": in_process("one handler, beside pluggy", 0.5, "hooks.fire, a handler of Harn", inprocess.pluggy),
     "many": in_process("one of 1000 hooks matches", 1.5, "1000 registered hooks", inprocess.many),
     "async": Comparison(

@@ -1,6 +1,6 @@
 """What an event costs without any process: beside plain function calls, beside pluggy, beside itself.
 
-A plain call is that of an empty function with the signature of `Hooks.fire`, given what `fire` is given. Nothing
+A plain call is that of an empty function that names the parameters it is given: the cheapest there is. Nothing
 here waits, so what counts is the time of the processor: a machine that does something else meanwhile would make a long
 batch look longer than many short ones.
 """
@@ -24,35 +24,28 @@ MANY = 1000
 EVENT = "PreToolUse"
 TOOL = "Bash"
 FIELDS: dict[str, Any] = {"tool_name": TOOL, "tool_input": {"command": "ls"}, "session_id": "bench", "cwd": os.getcwd()}
+PROMPT: dict[str, Any] = {"prompt": "list the files", "session_id": "bench", "cwd": os.getcwd()}
 
 Handler = Callable[[dict[str, Any]], None]
 
 
-def calls(function: Callable[..., Any], *args: Any) -> Rounds:
+def calls(function: Callable[..., Any], *args: Any, fields: dict[str, Any] = FIELDS) -> Rounds:
     """The same call over and over; the time of one is that of a batch, divided."""
 
     def once() -> int:
         began = thread_time_ns()
         for _ in range(BATCH):
-            function(*args, **FIELDS)
+            function(*args, **fields)
         return (thread_time_ns() - began) // BATCH
 
     return lambda count: [once() for _ in range(count)]
 
 
-def plain_calls() -> list[Contender]:
-    """The plain call, and for orientation the cheapest there is: of a function that names what it is given."""
-
-    def plain(event: str, /, *, tape: Any = None, keep: Any = None, **payload: Any) -> None:
+def plain_call() -> Contender:
+    def plain(event: str, /, *, tool_name: str, tool_input: Any, session_id: str, cwd: str) -> None:
         pass
 
-    def named(event: str, /, *, tool_name: str, tool_input: Any, session_id: str, cwd: str) -> None:
-        pass
-
-    return [
-        Contender("a plain call", calls(plain, EVENT)),
-        Contender("one with named parameters", calls(named, EVENT)),
-    ]
+    return Contender("a plain call", calls(plain, EVENT))
 
 
 def handler() -> Handler:
@@ -74,15 +67,22 @@ def with_harns(count: int = 1) -> Hooks:
     return hooks
 
 
-def fires(name: str, hooks: Hooks, ran: int) -> Contender:
+def with_prompts(count: int = 1) -> Hooks:
+    hooks = Hooks()
+    for _ in range(count):
+        hooks.register_session_hook("user_prompt_submit", handler())
+    return hooks
+
+
+def fires(name: str, hooks: Hooks, ran: int, event: str = EVENT, fields: dict[str, Any] = FIELDS) -> Contender:
     """Events at these hooks, of which so many run."""
-    _as_meant(hooks.fire(EVENT, **FIELDS), ran)
-    return Contender(name, calls(hooks.fire, EVENT))
+    _as_meant(hooks.fire(event, **fields), ran)
+    return Contender(name, calls(hooks.fire, event, fields=fields))
 
 
-def further(name: str, make: Callable[[int], Hooks]) -> Contender:
+def further(name: str, make: Callable[[int], Hooks], event: str = EVENT, fields: dict[str, Any] = FIELDS) -> Contender:
     """What one more handler adds: what a batch of events costs with some more, less what it costs with one."""
-    few, many = calls(make(1).fire, EVENT), calls(make(1 + MORE).fire, EVENT)
+    few, many = (calls(make(count).fire, event, fields=fields) for count in (1, 1 + MORE))
 
     def rounds(count: int) -> list[int]:
         return [(b - a) // MORE for a, b in zip(few(count), many(count), strict=True)]
@@ -93,19 +93,29 @@ def further(name: str, make: Callable[[int], Hooks]) -> Contender:
 def nobody() -> list[Contender]:
     elsewhere = Hooks()
     elsewhere.on("Stop")(handler())
-    return [*plain_calls(), fires("hooks.fire, nobody listens", elsewhere, 0)]
+    return [
+        plain_call(),
+        fires("hooks.fire, a tool", elsewhere, 0),
+        fires("hooks.fire, a prompt", elsewhere, 0, "UserPromptSubmit", PROMPT),
+    ]
 
 
 def one() -> list[Contender]:
     return [
-        *plain_calls(),
+        plain_call(),
         fires("hooks.fire, a handler of ours", with_ours(), 1),
         fires("hooks.fire, a handler of Harn", with_harns(), 1),
+        fires("hooks.fire, of a prompt", with_prompts(), 1, "UserPromptSubmit", PROMPT),
     ]
 
 
 def more() -> list[Contender]:
-    return [*plain_calls(), further("one more of ours", with_ours), further("one more of Harn", with_harns)]
+    return [
+        plain_call(),
+        further("one more of ours", with_ours),
+        further("one more of Harn", with_harns),
+        further("one more of a prompt", with_prompts, "UserPromptSubmit", PROMPT),
+    ]
 
 
 def pluggy() -> list[Contender]:

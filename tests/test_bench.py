@@ -24,14 +24,14 @@ CONTENDERS = {
     "bash": ["bare bash", "subprocess.run", "hooks.fire"],
     "resident": ["small process", "500 MB process"],
     "cold": ["python -c pass", "hookline fire"],
-    "nobody": ["a plain call", "one with named parameters", "hooks.fire, nobody listens"],
+    "nobody": ["a plain call", "hooks.fire, a tool", "hooks.fire, a prompt"],
     "handler": [
         "a plain call",
-        "one with named parameters",
         "hooks.fire, a handler of ours",
         "hooks.fire, a handler of Harn",
+        "hooks.fire, of a prompt",
     ],
-    "further": ["a plain call", "one with named parameters", "one more of ours", "one more of Harn"],
+    "further": ["a plain call", "one more of ours", "one more of Harn", "one more of a prompt"],
     "pluggy": [
         "pluggy",
         "pluggy, monitored",

@@ -403,7 +403,7 @@ _NAMES: dict[str, Row] = {
 
 def find(name: str) -> Row:
     """The row of an event, whichever dialect's spelling or snake_case it is named in."""
-    row = _NAMES.get(name.strip()) if isinstance(name, str) else None
+    row = _NAMES.get(name) or _NAMES.get(name.strip()) if isinstance(name, str) else None
     if row is None:
         hint = nearest(name, ROWS | _NAMES) if isinstance(name, str) else ""
         raise UsageError(f"no event is called {shown(name)}{hint or '; `hookline events` lists them all'}")

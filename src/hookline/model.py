@@ -9,13 +9,13 @@ a Ruling is what the host is asked to do.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Struct, field, to_builtins
 
 from hookline.errors import UsageError
-from hookline.sequences import NOTHING
+from hookline.sequences import NOTHING, UNTOUCHED
 
 Decision = Literal["none", "allow", "ask", "deny"]
 Status = Literal["ran", "failed", "timeout", "skipped", "background"]
@@ -231,7 +231,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True):
     stderr: str = ""
     stdout_cut: int = 0
     stderr_cut: int = 0
-    duration_ms: float = 0.0
+    duration_ms: float | None = 0.0
     error: str = ""
     value: Any = None
     exception: Any = None
@@ -344,7 +344,7 @@ class Ruling(Struct, frozen=True):
     reason: str = ""
     context: tuple[str, ...] = NOTHING
     messages: tuple[str, ...] = NOTHING
-    rewrites: dict[str, Any] = field(default_factory=dict)
+    rewrites: Mapping[str, Any] = UNTOUCHED
     tools: Tools | None = None
     halt: Halt | None = None
     suppress_output: bool = False
@@ -428,8 +428,19 @@ class Runner(Protocol):
     async def run_async(self, jobs: Sequence[Job]) -> list[Outcome]: ...
 
 
+class BeforeTool(NamedTuple):
+    """How handlers of a dialect are told that a tool is about to run, where nothing but its call is known.
+
+    `encode` makes the payload of the tool, its input, the session's id, the working directory and the time. It is what
+    the dialect's own `encode` comes to. The last two are empty unless it is `placed`.
+    """
+
+    encode: Callable[[str, dict[str, Any], str, str, str], dict[str, Any]]
+    placed: bool
+
+
 class Dialect(Protocol):
-    """One system's language. A module is the implementation."""
+    """One system's language. A module is the implementation. One of Python handlers may have a `BEFORE_TOOL`, too."""
 
     NAME: str
     """How the dialect is called on the command line, on the tape, in every report."""

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.model import Event, Hook, Report
+from hookline.model import Call, Event, Hook, Report
 from hookline.registry import Listeners
 
 REMEMBERED = 1000
@@ -53,7 +53,8 @@ class Plan(Struct, frozen=True):
     """What an event would set in motion. `entries` holds every hook considered, in plan order.
 
     `reports` has, for each of them, the report that is known before anything runs: of a hook that is to run,
-    that of one that has nothing to say.
+    that of one that has nothing to say. `calls` are those that run, where they are all Python handlers, one after
+    another, and nothing else is to be done; else None.
     """
 
     event: str
@@ -62,6 +63,7 @@ class Plan(Struct, frozen=True):
     background: tuple[Entry, ...] = ()
     skips: tuple[Entry, ...] = ()
     reports: tuple[Report, ...] = ()
+    calls: tuple[Entry, ...] | None = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {"event": self.event, "hooks": [entry.to_dict() for entry in self.entries]}
@@ -111,15 +113,25 @@ def plan(hooks: Sequence[Hook], event: Event) -> Plan:
 
 def assembled(event: str, entries: Sequence[Entry]) -> Plan:
     """The plan of these entries, which are in plan order."""
-    waves = groupby((entry for entry in entries if entry.wave >= 0), key=lambda entry: entry.wave)
+    grouped = groupby((entry for entry in entries if entry.wave >= 0), key=lambda entry: entry.wave)
+    waves = tuple(tuple(group) for _, group in grouped)
+    background = tuple(entry for entry in entries if entry.background)
     return Plan(
         event=event,
         entries=tuple(entries),
-        waves=tuple(tuple(group) for _, group in waves),
-        background=tuple(entry for entry in entries if entry.background),
+        waves=waves,
+        background=background,
         skips=tuple(entry for entry in entries if entry.wave < 0 and entry.skipped),
         reports=tuple(_known(entry) for entry in entries),
+        calls=None if background else _calls(waves),
     )
+
+
+def _calls(waves: Sequence[tuple[Entry, ...]]) -> tuple[Entry, ...] | None:
+    """The entries of these waves, if each is one Python handler that is sure to run."""
+    if all(len(wave) == 1 and not wave[0].late and isinstance(wave[0].hook.action, Call) for wave in waves):
+        return tuple(wave[0] for wave in waves)
+    return None
 
 
 NO_MATCH = "no match: "

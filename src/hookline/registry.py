@@ -16,16 +16,18 @@ class Listeners(tuple[Hook, ...]):
 
     `field` is the one field all their matchers look at ("" for none); None where they look at more.
     `memo` remembers what was planned for a value of it: the hooks never change, only the whole tuple does.
+    `shortcuts` has, by tool, the short way through its plan, or None (see shortcuts.py).
     """
 
     field: str | None
     memo: dict[Any, Any]
+    shortcuts: dict[str, Any]
 
     def __new__(cls, hooks: Iterable[Hook] = ()) -> Self:
         made = super().__new__(cls, hooks)
         looked_at = {hook.matcher.field for hook in made} - {""}
         made.field = None if None in looked_at or len(looked_at) > 1 else next(iter(looked_at), "")
-        made.memo = {}
+        made.memo, made.shortcuts = {}, {}
         return made
 
 
@@ -41,6 +43,7 @@ class Registry:
         self._hooks: tuple[Hook, ...] = ()
         self._by_event: dict[str, Listeners] = {}
         self._disabled: dict[tuple[str, str], str] = {}
+        self.shortcuts = NOBODY.shortcuts
 
     def add(
         self,
@@ -75,6 +78,7 @@ class Registry:
         self._hooks = hooks
         found = {event: Listeners(_ordered([hook for hook in hooks if hook.event == event])) for event in changed}
         self._by_event = {event: some for event, some in (self._by_event | found).items() if some}
+        self.shortcuts = self.of("PreToolUse").shortcuts
 
     def _allowed(self, hook: Hook) -> Hook:
         why = self._disabled.get((hook.dialect, hook.name), "")

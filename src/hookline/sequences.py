@@ -1,8 +1,8 @@
-"""The two sequences of a ruling: one that compares kindly, one that is put together when somebody looks."""
+"""What a ruling is made of: a sequence that compares kindly, one that is put together when somebody looks, nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 _T = TypeVar("_T")
@@ -28,21 +28,40 @@ class Items(tuple[Any, ...]):
 NOTHING = Items()
 
 
-class Reports(Sequence[_T]):
-    """One report per hook considered, in plan order: those known beforehand, and those of the hooks that ran.
+class Untouched(dict[str, Any]):
+    """An empty dict that stays empty: rulings share it."""
 
-    Put together when somebody looks: a thousand hooks that do not match must not cost a fire anything.
+    def _refused(self, *args: Any, **more: Any) -> Any:
+        raise TypeError("a ruling does not change")
+
+    __setitem__ = update = setdefault = __ior__ = _refused
+
+
+UNTOUCHED = Untouched()
+
+
+NONE: Mapping[int, Any] = {}
+
+
+class Reports(Sequence[_T]):
+    """One report per hook considered, in plan order: those known beforehand, and by index those of the hooks that ran.
+
+    Put together when somebody looks: a thousand hooks that do not match must not cost a fire anything. `ran` may be
+    what makes them, for the same reason.
     """
 
     __slots__ = ("_all", "_known", "_ran")
 
-    def __init__(self, known: Sequence[_T | None] = (), ran: Mapping[int, _T] | None = None) -> None:
-        self._known, self._ran = known, ran or {}
+    def __init__(
+        self, known: Sequence[_T | None] = (), ran: Mapping[int, _T] | Callable[[], Mapping[int, _T]] = NONE
+    ) -> None:
+        self._known, self._ran = known, ran
         self._all: tuple[_T, ...] | None = None
 
     def _reports(self) -> tuple[_T, ...]:
         if self._all is None:
-            both = (self._ran.get(index, report) for index, report in enumerate(self._known))
+            ran = self._ran() if callable(self._ran) else self._ran
+            both = (ran.get(index, report) for index, report in enumerate(self._known))
             self._all = tuple(report for report in both if report is not None)
         return self._all
 
@@ -61,6 +80,9 @@ class Reports(Sequence[_T]):
 
     def __hash__(self) -> int:
         return hash(self._reports())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reports, (self._reports(),)
 
     def __repr__(self) -> str:
         return repr(self._reports())

@@ -53,13 +53,18 @@ class Record(Struct, frozen=True):
 
 def iso(seconds: float) -> str:
     """UTC with milliseconds, as every payload and every record has it."""
-    whole, millis = divmod(int(seconds * 1000), 1000)
+    return _millisecond(int(seconds * 1000))
+
+
+@lru_cache(maxsize=8)  # one call of a tool leaves many records within the same millisecond
+def _millisecond(number: int) -> str:
+    whole, millis = divmod(number, 1000)
     return f"{_second(whole)}.{millis:03d}Z"
 
 
-@lru_cache(maxsize=8)  # much happens within one second
-def _second(whole: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole))
+@lru_cache(maxsize=8)
+def _second(number: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(number))
 
 
 class Tape:

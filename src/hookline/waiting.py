@@ -36,12 +36,12 @@ def block(steps: Generator[list[Job], list[Outcome], _T], using: Runner | None =
         steps.close()
 
 
-async def on_loop(steps: Generator[list[Job], list[Outcome], _T]) -> _T:
+async def on_loop(steps: Generator[list[Job], list[Outcome], _T], using: Runner | None = None) -> _T:
     """Drive the steps on the running event loop, which goes on with other things meanwhile."""
     try:
         jobs = next(steps)
         while True:
-            jobs = steps.send(await runner(jobs[0].hook.action.runner).run_async(jobs))
+            jobs = steps.send(await (using or runner(jobs[0].hook.action.runner)).run_async(jobs))
     except StopIteration as done:
         result: _T = done.value
         return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import threading
+import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from typing import Any
 
@@ -93,6 +94,13 @@ class Promise:
         return {"deny": "Bash"}
 
 
+@types.coroutine
+def of_old(payload: dict[str, Any]) -> Generator[Any, Any, Any]:
+    """A generator that is awaited: how coroutines were made before they had a word of their own."""
+    yield from asyncio.sleep(0).__await__()
+    return sync(payload)
+
+
 def optional(payload: dict[str, Any], more: int = 0) -> Any:
     return sync(payload)
 
@@ -119,6 +127,7 @@ CALLABLES: dict[str, Callable[..., Any]] = {
     "other arguments with defaults": optional,
     "any arguments": starred,
     "awaitable that is no coroutine": lambda payload: Promise(),
+    "generator that is a coroutine": of_old,
 }
 
 

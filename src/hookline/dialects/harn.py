@@ -24,6 +24,7 @@ from hookline.model import (
     EVERYTHING,
     NO_OPINION,
     About,
+    BeforeTool,
     Call,
     Event,
     Hook,
@@ -197,7 +198,7 @@ def _matcher(event: str, pattern: str) -> Matcher:
         holds = expression(pattern)
     except BadPattern as error:
         raise UsageError(str(error)) from None
-    return Matcher(pattern, lambda event: holds(_payload(event)))
+    return Matcher(pattern, lambda event: holds(SHAPES[event.name](event)))
 
 
 def _of_successes(event: str, matcher: Matcher) -> Matcher:
@@ -294,31 +295,61 @@ def _file(module: str, base: str, exports: dict[str, str]) -> str | None:
 
 
 def encode(hook: Hook, event: Event) -> dict[str, Any]:
-    return _payload(event)
+    return SHAPES[event.name](event)
 
 
-def _payload(event: Event) -> dict[str, Any]:
-    """The payload in Harn's own shape."""
+def _before_tool(tool: str, args: Any, session_id: str, cwd: str = "", at: str = "") -> dict[str, Any]:
+    return {"event": "PreToolUse", "session": {"id": session_id}, "tool": {"name": tool, "args": args}}
+
+
+BEFORE_TOOL = BeforeTool(_before_tool, placed=False)
+
+
+def _pre_tool_use(event: Event) -> dict[str, Any]:
+    return _before_tool(event.payload["tool_name"], event.payload["tool_input"], event.session_id)
+
+
+def _of_tool(event: Event) -> dict[str, Any]:
     given = event.payload
-    payload: dict[str, Any] = {"event": event.name, "session": {"id": event.session_id}}
-    match event.name:
-        case "PreToolUse":
-            payload["tool"] = {"name": given["tool_name"], "args": given["tool_input"]}
-        case "PostToolUse":
-            payload["tool"] = {"name": given["tool_name"], "args": given["tool_input"]}
-            output = given.get("tool_output")
-            payload["result"] = {"text": "" if output is None else text(output)}
-        case "PermissionAsked" | "PermissionReplied":
-            payload["tool"] = {"name": given["tool_name"], "args": given["tool_input"]}
-            payload |= {key: given.get(key, "") for key in ROWS[event.name].fields[2:]}
-        case _ if ROWS[event.name].surface == "step":
-            payload |= _step_payload(given)
-        case _:
-            payload |= {"session_id": event.session_id} if event.name == "PostTurn" else {}
-            payload |= DEFAULTS.get(event.name, {}) | given
-            if event.name == "SessionEnd":
-                payload["final_status"] = payload["final_status"] or "done"
-    return payload
+    tool = {"name": given["tool_name"], "args": given["tool_input"]}
+    return {"event": event.name, "session": {"id": event.session_id}, "tool": tool}
+
+
+def _post_tool_use(event: Event) -> dict[str, Any]:
+    output = event.payload.get("tool_output")
+    return _of_tool(event) | {"result": {"text": "" if output is None else text(output)}}
+
+
+def _permission(event: Event) -> dict[str, Any]:
+    return _of_tool(event) | {key: event.payload.get(key, "") for key in ROWS[event.name].fields[2:]}
+
+
+def _of_session(event: Event) -> dict[str, Any]:
+    return {"event": event.name, "session": {"id": event.session_id}, **DEFAULTS.get(event.name, {}), **event.payload}
+
+
+def _session_end(event: Event) -> dict[str, Any]:
+    payload = _of_session(event)
+    return payload | {"final_status": payload["final_status"] or "done"}
+
+
+def _post_turn(event: Event) -> dict[str, Any]:
+    named = {"event": event.name, "session": {"id": event.session_id}, "session_id": event.session_id}
+    return named | event.payload
+
+
+def _of_step(event: Event) -> dict[str, Any]:
+    given = event.payload
+    persona, step = given.get("persona") or "", given.get("step")
+    payload = {"event": event.name, "session": {"id": event.session_id}, "persona": persona}
+    payload |= {key: value for key, value in given.items() if key not in ("persona", "step")}
+    if not isinstance(step, dict):
+        return payload
+    name = step.get("name", "")
+    return payload | {
+        "target": f"{persona}.{name}" if persona else name,
+        "step": {"name": name, "function": step.get("function", name), "args": step.get("args", [])},
+    }
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -331,18 +362,18 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "OnUnsettledDetected": {"unsettled": {}},
     "PostFinish": {"return_value": None, "unsettled": {}},
 }
-
-
-def _step_payload(given: dict[str, Any]) -> dict[str, Any]:
-    persona, step = given.get("persona") or "", given.get("step")
-    payload = {"persona": persona} | {key: value for key, value in given.items() if key not in ("persona", "step")}
-    if not isinstance(step, dict):
-        return payload
-    name = step.get("name", "")
-    return payload | {
-        "target": f"{persona}.{name}" if persona else name,
-        "step": {"name": name, "function": step.get("function", name), "args": step.get("args", [])},
-    }
+OWN_SHAPES = {
+    "PreToolUse": _pre_tool_use,
+    "PostToolUse": _post_tool_use,
+    "PermissionAsked": _permission,
+    "PermissionReplied": _permission,
+    "SessionEnd": _session_end,
+    "PostTurn": _post_turn,
+}
+SHAPES = {
+    row.name: OWN_SHAPES.get(row.name, _of_step if row.surface == "step" else _of_session) for row in ROWS_OF_HARN
+}
+"""How each event is told in Harn's own shape."""
 
 
 def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:

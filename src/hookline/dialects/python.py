@@ -8,7 +8,7 @@ from typing import Any
 from hookline import handlers
 from hookline.errors import BadAnswer, ConfigError
 from hookline.events import ROWS
-from hookline.model import NO_OPINION, About, Event, Hook, Level, Loaded, Outcome, Verdict
+from hookline.model import NO_OPINION, About, BeforeTool, Event, Hook, Level, Loaded, Outcome, Verdict
 from hookline.wording import kind_of, shown
 
 NAME = "python"
@@ -38,6 +38,21 @@ def encode(hook: Hook, event: Event) -> dict[str, Any]:
         "transcript_path": event.transcript_path,
         **event.payload,
     }
+
+
+def _before_tool(tool: str, given: Any, session_id: str, cwd: str, at: str) -> dict[str, Any]:
+    return {
+        "event": "PreToolUse",
+        "session_id": session_id,
+        "cwd": cwd,
+        "timestamp": at,
+        "transcript_path": "",
+        "tool_name": tool,
+        "tool_input": given,
+    }
+
+
+BEFORE_TOOL = BeforeTool(_before_tool, placed=True)
 
 
 def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:

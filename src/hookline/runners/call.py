@@ -6,9 +6,10 @@ A handler that is awaitable is awaited where there is a loop; without one it get
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Awaitable, Sequence
-from inspect import isawaitable, iscoroutine
 from time import perf_counter_ns
+from types import CoroutineType, GeneratorType
 from typing import Any
 
 from hookline.errors import UsageError
@@ -16,6 +17,9 @@ from hookline.model import Job, Outcome, Verdict
 
 NEVER_AWAITED = frozenset({type(None), bool, str, dict, list, tuple, Verdict})
 """What handlers answer with: to ask whether one of these is awaitable takes longer than most handlers."""
+
+ITERABLE_COROUTINE = 0x100
+"""The flag of generators made with `types.coroutine`."""
 
 INSTEAD = "`await hooks.fire_async(...)` (of a session: `async with`, and each call's twin with `_async`)"
 
@@ -29,13 +33,54 @@ def run(jobs: Sequence[Job]) -> list[Outcome]:
         try:
             value = action.handler(job.payload)
         except (Exception, SystemExit) as error:  # noqa: BLE001  (its dialect says what a raise means)
-            outcomes.append(_raised(error, began))
+            outcomes.append(_raised(error, _since(began)))
             continue
-        if value.__class__ not in NEVER_AWAITED and isawaitable(value):
+        if value.__class__ not in NEVER_AWAITED and _awaitable(value):
             outcomes.append(_waited_for(value, job.hook.name, began))
         else:
-            outcomes.append(Outcome("returned", value=value, duration_ms=(perf_counter_ns() - began) // 1000 / 1000))
+            outcomes.append(Outcome("returned", value=value, duration_ms=_since(began)))
     return outcomes
+
+
+class Begun:
+    """Goes on where somebody else began: who was called already is not called again, the rest is called now.
+
+    `took` has the time of each that was called, None where nobody looked at the clock. All but the last had nothing to
+    say; the last answered, or raised.
+    """
+
+    def __init__(self, took: list[float | None], answer: Any, error: BaseException | None = None) -> None:
+        self.took, self.answer, self.error = took, answer, error
+        self._left = deque(took)
+
+    @property
+    def waits(self) -> bool:
+        """Whether the answer has to be awaited."""
+        return self.answer.__class__ not in NEVER_AWAITED and _awaitable(self.answer)
+
+    async def awaited(self) -> Begun:
+        """The same with what the answer comes to."""
+        began = perf_counter_ns()
+        try:
+            answer, error = await self.answer, None
+        except (Exception, SystemExit) as raised:  # noqa: BLE001
+            answer, error = None, raised
+        return Begun([*self.took[:-1], _since(began)], answer, error)
+
+    def run(self, jobs: Sequence[Job]) -> list[Outcome]:
+        if not self._left:
+            return run(jobs)
+        took = self._left.popleft()
+        if self._left:
+            return [Outcome("returned", duration_ms=took)]
+        if self.error is not None:
+            return [_raised(self.error, took)]
+        if self.waits:
+            return [_waited_for(self.answer, jobs[0].hook.name, perf_counter_ns())]
+        return [Outcome("returned", value=self.answer, duration_ms=took)]
+
+    async def run_async(self, jobs: Sequence[Job]) -> list[Outcome]:
+        return self.run(jobs) if self._left else await run_async(jobs)
 
 
 async def run_async(jobs: Sequence[Job]) -> list[Outcome]:
@@ -46,13 +91,19 @@ async def run_async(jobs: Sequence[Job]) -> list[Outcome]:
         began = perf_counter_ns()
         try:
             value = action.handler(job.payload)
-            if value.__class__ not in NEVER_AWAITED and isawaitable(value):
+            if value.__class__ not in NEVER_AWAITED and _awaitable(value):
                 value = await value
         except (Exception, SystemExit) as error:  # noqa: BLE001
-            outcomes.append(_raised(error, began))
+            outcomes.append(_raised(error, _since(began)))
         else:
             outcomes.append(_returned(value, began))
     return outcomes
+
+
+def _awaitable(value: Any) -> bool:
+    """What `inspect.isawaitable` says; to import that takes longer than most hooks."""
+    of_generator = isinstance(value, GeneratorType) and value.gi_code.co_flags & ITERABLE_COROUTINE
+    return isinstance(value, Awaitable) or bool(of_generator)
 
 
 def _waited_for(value: Awaitable[Any], name: str, began: int) -> Outcome:
@@ -60,7 +111,7 @@ def _waited_for(value: Awaitable[Any], name: str, began: int) -> Outcome:
     try:
         return _returned(awaited(value, name, INSTEAD), began)
     except (Exception, SystemExit) as error:  # noqa: BLE001
-        return _raised(error, began)
+        return _raised(error, _since(began))
 
 
 def awaited(value: Awaitable[Any], name: str, instead: str) -> Any:
@@ -78,7 +129,7 @@ def _outside_of_loops(value: Awaitable[Any], name: str, instead: str) -> None:
     """A loop that runs on this thread cannot wait for a second one inside it: whoever called has to await instead."""
     if not _loop_runs_here():
         return
-    if iscoroutine(value):
+    if isinstance(value, CoroutineType):
         value.close()
     raise UsageError(f"{name} is async and was called inside a running event loop; write {instead} there")
 
@@ -96,13 +147,18 @@ def _loop_runs_here() -> bool:
 
 
 def _returned(value: Any, began: int) -> Outcome:
-    return Outcome("returned", value=value, duration_ms=(perf_counter_ns() - began) // 1000 / 1000)
+    return Outcome("returned", value=value, duration_ms=_since(began))
 
 
-def _raised(error: BaseException, began: int) -> Outcome:
+def _since(began: int) -> float:
+    """Milliseconds, to a thousandth."""
+    return (perf_counter_ns() - began) // 1000 / 1000
+
+
+def _raised(error: BaseException, took: float | None) -> Outcome:
     return Outcome(
         "raised",
         error=f"raised {type(error).__name__}: {error}",
         exception=error,
-        duration_ms=(perf_counter_ns() - began) // 1000 / 1000,
+        duration_ms=took,
     )
