@@ -62,6 +62,7 @@ ROWS = [
     "permissions",
     "finish",
     "remembering",
+    "within",
     "conducting",
     "stage",
     "modelling",

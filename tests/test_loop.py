@@ -16,6 +16,8 @@ import stages
 from hookline import HookError, Hooks, UsageError, Verdict, allow, ask, context, deny, halt, remind, rewrite
 from hookline.loop import Agent, ScriptedModel, scratch_tools
 from hookline.model import Tools
+from hookline.replay import replay
+from hookline.tape import read
 
 LOOK = {"text": "I look.", "tool_calls": [{"name": "look", "args": {"at": "x"}}]}
 DONE = {"text": "Done."}
@@ -401,6 +403,73 @@ def test_serving_many_prompts() -> None:
         assert agent.serve(["one", "two"]) == ["Done.", "Done."]
     assert watch.events == ["UserPromptSubmit", "SessionIdle", "UserPromptSubmit", "SessionIdle", "PreFinish"]
     assert len(model.requests[1]["messages"]) == 4
+
+
+# -- driven again
+
+
+def tool(name: str, **args: Any) -> dict[str, Any]:
+    return {"text": f"I {name}.", "tool_calls": [{"name": name, "args": args}]}
+
+
+LIFE = [
+    tool("shell", command="echo hello"),
+    {**tool("write", path="a.txt", content="one"), "text": "I write."},
+    tool("fails"),
+    tool("delegate", agent="reader", prompt="read it"),
+    tool("read", path="a.txt"),  # the helper's
+    {"text": "It says one."},
+    tool("delegate", agent="dawdler", prompt="dawdle"),
+    *[tool("read", path="a.txt")] * 6,  # the other helper's, until its turns are used up
+    {"text": "Done."},
+    {"text": "Really done."},
+    {"text": "Tested."},
+]
+
+
+def live_hooks(agents: list[Agent]) -> Hooks:
+    """Hooks that ask, rewrite, remind, deny once, and act on the session themselves."""
+    hooks = Hooks()
+    hooks.on("PreToolUse", match="write")(lambda payload: ask("May it write?"))
+    hooks.register_tool_hook(pattern="shell", post=lambda payload: payload["result"]["text"].upper())
+    hooks.register_session_hook("post_turn", lambda payload: {"body": "breathe", "ttl_turns": 2, "dedupe_key": "b"})
+    hooks.on("Stop")(lambda payload: None if payload["stop_hook_active"] else deny("run the tests"))
+    hooks.on("PostToolUse")(lambda payload: context(f"after {payload['tool_name']}"))
+
+    @hooks.on("FileEdited")
+    def linted(payload: dict[str, Any]) -> None:
+        agents[0].session.reminders.inject(f"lint {payload['path']}", ttl_turns=3)
+        agents[0].session.notify("linted")
+
+    return hooks
+
+
+def lived(hooks: Hooks, folder: Path, agents: list[Agent], **session: Any) -> tuple[Any, ...]:
+    """One life of the reference agent; all that it came to."""
+    model = ScriptedModel(LIFE)
+    agent = Agent(model, {}, hooks, persona="scribe", max_turns=6, compact_above=6, approve=lambda ask: True, **session)
+    agents.append(agent)
+    agent.tools |= scratch_tools(folder, agent.session.file_edited)
+    agent.tools["fails"] = lambda args: {}["nothing"]
+    with agent:
+        answers = agent.serve(["go", "on"])
+    return answers, agent.answer, agent.messages, agent.unsettled, agent.session.turn, agent.session.system()
+
+
+def test_the_loop_is_driven_again_by_its_tape(tmp_path: Path) -> None:
+    """Its tools, model, person, compactor, helpers and hooks are not there, and it lives the same life again."""
+    agents: list[Agent] = []
+    tape, copy, work = tmp_path / "tape", tmp_path / "copy", tmp_path / "work"
+    work.mkdir()
+    seen = lived(live_hooks(agents), work, agents, tape=tape, cwd=work)
+    assert seen[3] == {"suspended_subagents": ["dawdle"], "queued_triggers": ["go"]}
+    kinds = {record.kind for record in read(tape)}
+    assert {"within", "approval", "compaction", "subagent", "system_reminder", "tool_result"} <= kinds
+    (work / "a.txt").unlink()
+    assert lived(Hooks(), work, [], replay=tape, tape=copy) == seen
+    assert os.listdir(work) == []
+    assert copy.read_bytes() == tape.read_bytes()
+    assert replay(tape).divergence is None
 
 
 # -- the example

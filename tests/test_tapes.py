@@ -13,11 +13,14 @@ from hookline import Divergence, Hooks
 from hookline.replay import replay
 from hookline.tallying import tallied
 from hookline.tape import Torn, read, repair, verify
+from insiders import PROGRAM, Live
+from insiders import play as play_program
 from studio import OPTIONS, Host, play, record
 
 TAPES = Path(__file__).parent / "tapes"
 SCHEMA = Path(__file__).parent.parent / "docs" / "schemas" / "tape-record.json"
 HEAD = "8310a44dcb2483f374bc29c77592b7c810f4487452af338cb7a65954e59db77e"
+HEAD_WITHIN = "bfa7eb0103ef9113395e676294c22b91e9244dccb36c534c72cf573ab5a7783a"
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +68,18 @@ def test_version_1_drives_its_host_for_ever(tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == (TAPES / "v1.jsonl").read_bytes()
 
 
+def test_what_happened_inside_is_there_for_ever(tmp_path: Path) -> None:
+    """A tape whose tools, model, person, compactor and handlers acted on the session: alone, and with its host."""
+    tape, again = TAPES / "v1-within.jsonl", Live()
+    assert verify(tape, expect=HEAD_WITHIN).records == sum(1 for _ in read(tape))
+    assert {"within", "subagent", "approval"} <= {record.kind for record in read(tape)}
+    assert replay(tape).divergence is None
+    with Hooks().replay(tape, tmp_path / "copy") as s:
+        play_program(s, PROGRAM, again)
+    assert again.ran == 0
+    assert (tmp_path / "copy").read_bytes() == tape.read_bytes()
+
+
 def test_a_torn_tape_of_version_1(tmp_path: Path) -> None:
     """It is known as torn, and mended."""
     (tmp_path / "t").write_bytes((TAPES / "torn.jsonl").read_bytes())
@@ -88,7 +103,13 @@ def test_tapes_fit_the_schema(validator: Draft202012Validator, tmp_path: Path) -
 
     with hooks.session(tape=tmp_path / "nested", **OPTIONS) as session:
         session.tool("x", {}, str)
-    for tape in (TAPES / "v1.jsonl", tmp_path / "torn", tmp_path / "new", tmp_path / "nested"):
+    for tape in (
+        TAPES / "v1.jsonl",
+        TAPES / "v1-within.jsonl",
+        tmp_path / "torn",
+        tmp_path / "new",
+        tmp_path / "nested",
+    ):
         assert wrong(validator, tape) == []
 
 

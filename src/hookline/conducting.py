@@ -52,6 +52,9 @@ _P = ParamSpec("_P")
 class World(Protocol):
     """What answers the steps."""
 
+    def entered(self) -> None:
+        """A call begins."""
+
     def perform(self, step: Step) -> Any: ...
 
     async def perform_async(self, step: Step) -> Any: ...
@@ -166,9 +169,11 @@ def both(
     """A call and its async twin: `submit, submit_async = both(_submit)`."""
 
     def blocking(self: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        self.entered()
         return drive(self, call(self, *args, **kwargs))
 
     async def on_loop(self: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        self.entered()
         return await drive_async(self, call(self, *args, **kwargs))
 
     return _named(blocking, call, ""), _named(on_loop, call, "_async")

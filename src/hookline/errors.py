@@ -7,6 +7,7 @@
     ├── HookError       a Python handler raised
     │   └── BadAnswer   it answered with a shape its protocol does not know (a UsageError too)
     ├── RecordedError   what a tool or a model raised when the session being replayed was recorded
+    │                   (RecordedInterrupt, a KeyboardInterrupt, where it was no Exception)
     └── TapeError       a tape that cannot be read, written or trusted
         └── Divergence  a replay that did not fit its recording
 
@@ -61,6 +62,10 @@ class BadAnswer(HookError, UsageError):
 
 class RecordedError(HooklineError):
     """What a tool or a model raised when the session was recorded; the message has the exception in one line."""
+
+
+class RecordedInterrupt(KeyboardInterrupt):
+    """What interrupted the host itself while something of it ran, when the session was recorded: a Ctrl-C, say."""
 
 
 class TapeError(HooklineError):

@@ -12,6 +12,7 @@ WHOLE: dict[str, Any] = {"type": "integer"}
 FLAG: dict[str, Any] = {"type": "boolean"}
 OBJECT: dict[str, Any] = {"type": "object"}
 TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
+LIST: dict[str, Any] = {"type": "array"}
 ANY: dict[str, Any] = {}
 HASH: dict[str, Any] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 DECISIONS = ["allow", "ask", "deny", "none"]
@@ -26,6 +27,7 @@ class Kind(Struct, frozen=True):
 
 _HOOK = {"event": TEXT, "handler": TEXT, "dialect": TEXT, "source": TEXT, "digest?": HASH}
 _BACKGROUND = {"background?": FLAG}
+_INTERRUPTED = {"interrupted?": FLAG}
 
 KINDS = {
     "session": Kind(
@@ -94,9 +96,11 @@ KINDS = {
         },
     ),
     "message": Kind("a prompt was accepted, a model replied", {"role": TEXT, "content": TEXT, "response?": OBJECT}),
-    "model_failed": Kind("the call of the model raised", {"error": TEXT}),
+    "model_failed": Kind("the call of the model raised", {"error": TEXT, **_INTERRUPTED}),
     "tool_call": Kind("before a tool runs", {"tool_name": TEXT, "tool_input": ANY}),
-    "tool_result": Kind("a tool returned, or raised", {"tool_name": TEXT, "output?": TEXT, "error?": TEXT}),
+    "tool_result": Kind(
+        "a tool returned, or raised", {"tool_name": TEXT, "output?": TEXT, "error?": TEXT, **_INTERRUPTED}
+    ),
     "tool_refused": Kind("a tool was not run", {"tool_name": TEXT, "tool_input": ANY, "reason": TEXT}),
     "approval": Kind(
         "a person was asked",
@@ -106,17 +110,39 @@ KINDS = {
             "reason": TEXT,
             "answer": {"enum": [True, False, "session"]},
             "error?": TEXT,
+            **_INTERRUPTED,
         },
     ),
     "compaction": Kind(
         "the transcript was compacted", {"archived_messages": WHOLE, "remaining_messages": WHOLE, "summary": TEXT}
     ),
+    "compaction_failed": Kind("a compactor raised", {"error": TEXT, **_INTERRUPTED}),
     "subagent": Kind("a child session begins", {"agent": TEXT, "id": TEXT, "parent": TEXT}),
+    "within": Kind(
+        "a tool, a model, a person, a compactor or a handler has changed a session while it ran",
+        {
+            "session_id": TEXT,
+            "turn?": WHOLE,
+            "prompt?": TEXT,
+            "slots?": OBJECT,
+            "asides?": LIST,
+            "reminders?": {"type": "array", "items": OBJECT},
+            "edits?": {"type": "array", "items": OBJECT},
+            "calls?": {"type": "array", "items": OBJECT},
+            "tools_used?": OBJECT,
+            "allowed_tools?": {"type": ["array", "null"], "items": TEXT},
+            "grants?": LIST,
+            "halted?": {"type": ["string", "null"]},
+            "stops_denied?": WHOLE,
+            "model_called?": FLAG,
+            "at_turn_start?": FLAG,
+        },
+    ),
     "torn": Kind("a torn last line was repaired", {"bytes": WHOLE, "text": TEXT}),
 }
 """In the order they are met. A new kind is one row here."""
 
-EVERYWHERE = {"masked?": TEXTS, "of?": WHOLE, "beside?": WHOLE, "version?": {"const": 1}}
+EVERYWHERE = {"masked?": TEXTS, "of?": WHOLE, "beside?": WHOLE, "since?": WHOLE, "version?": {"const": 1}}
 """What the tape adds to the data of any record."""
 
 

@@ -18,11 +18,12 @@ from typing import Any, Self
 
 import msgspec
 
-from hookline.errors import HookDenied, HooklineError, UsageError
+from hookline.errors import HookDenied, HooklineError, RecordedError, UsageError
 from hookline.hooks import Hooks
 from hookline.modelling import said
 from hookline.results import Ask
 from hookline.session import Session
+from hookline.stage import described
 from hookline.wording import shown
 
 Tool = Callable[[dict[str, Any]], Any]
@@ -92,13 +93,17 @@ class Agent:
             self.answer = f"blocked: {submitted.reason}"
             return self.answer
         with self.session.persona(self.persona) if self.persona else nullcontext():
-            self.answer = self._conversation(self.session, self.messages, prompt)
+            try:
+                self.answer = self._conversation(self.session, self.messages, prompt)
+            except OutOfTurns as error:
+                self.unsettled.setdefault("queued_triggers", []).append(prompt)
+                self.answer = str(error)
         return self.answer
 
     # -- a prompt: turns, each followed by OnBudgetThreshold; Stop, in a subagent SubagentStop
 
     def _conversation(self, session: Session, messages: list[dict[str, str]], prompt: str) -> str:
-        """Turns until the model has nothing more to do, and no hook wants it to carry on."""
+        """Turns until the model has nothing more to do, and no hook wants it to carry on. Raises OutOfTurns."""
         messages.append({"role": "user", "content": prompt})
         for turn in range(self.max_turns):
             try:
@@ -119,9 +124,7 @@ class Agent:
             if ruling.decision != "deny":
                 return text
             messages.append({"role": "user", "content": ruling.reason})
-        left = "queued_triggers" if session is self.session else "suspended_subagents"
-        self.unsettled.setdefault(left, []).append(prompt)
-        return f"stopped after {self.max_turns} turns"
+        raise OutOfTurns(f"stopped after {self.max_turns} turns")
 
     # -- a turn: PreCompact?, the model, the tools, PostTurn; of a persona between PreStep and PostStep
 
@@ -139,7 +142,8 @@ class Agent:
         """One turn of model and tools; the answer, if no tool was called. Raises Halted."""
         if len(messages) > self.compact_above:
             keep = self.compact_above // 2
-            session.compact(lambda _: _halved(messages, keep), message_count=len(messages), keep_last=keep)
+            done = session.compact(lambda _: _halved(messages, keep), message_count=len(messages), keep_last=keep)
+            del messages[: done.archived_messages]
         system = {"role": "system", "content": session.system(self.system)}
         result = session.model({"model": self.name, "messages": [system, *messages]}, self.model)
         if result.halt is not None:
@@ -159,10 +163,13 @@ class Agent:
         tools = self.tools | {"delegate": lambda args: self._delegated(session, args)}
         try:
             result = session.tool(name, args, tools.get(name, _missing(name, tools)))
-        except (Halted, HooklineError):
-            raise  # not the tool's: a hook's handler that failed loudly, a mistake in the program
-        except Exception as error:  # noqa: BLE001  (a tool that fails is for the model to deal with)
-            messages.append({"role": "user", "content": f"The tool {name} failed: {type(error).__name__}: {error}"})
+        except Exception as error:  # a tool that fails is for the model to deal with
+            if isinstance(error, Halted | HooklineError) and not isinstance(error, RecordedError):
+                raise  # not the tool's: a hook's handler that failed loudly, a mistake in the program
+            why = described(error)  # in a replay this is all that is left of it
+            messages.append({"role": "user", "content": f"The tool {name} failed: {why}"})
+            if name == "delegate" and why.startswith(OutOfTurns.__name__):
+                self.unsettled.setdefault("suspended_subagents", []).append(args["prompt"])
             if session.halted is not None:  # there is no result to say so
                 raise Halted(session.halted) from None
             return
@@ -197,10 +204,13 @@ class Halted(Exception):
     """A hook ended the agent's loop."""
 
 
+class OutOfTurns(Exception):
+    """The agent has used all its turns, and its work is not done."""
+
+
 def _halved(messages: list[dict[str, str]], keep: int) -> dict[str, Any]:
-    """The crudest compactor: the older messages go."""
+    """The crudest compactor: the older messages are to go."""
     archived = len(messages) - keep
-    del messages[:archived]
     return {"archived_messages": archived, "remaining_messages": keep, "summary": f"{archived} messages archived"}
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from hookline import llm
 from hookline.conducting import Do, Fire, Steps, both, reporting
-from hookline.errors import UsageError
+from hookline.errors import Divergence, UsageError
 from hookline.model import Ruling, Tools
 from hookline.results import ModelResult
-from hookline.stage import Stage, described
+from hookline.stage import Stage, failure
 from hookline.translators import Translator
 from hookline.wording import kind_of, shown
 
@@ -55,15 +55,18 @@ class ModelCalls(Stage):
         if changes := _readable(llm.amendments, _changes(seen, ruling.llm_request), notices):
             seen, request = _amended(speaks, request, seen, changes)
             self._allowed_tools = _allowed(changes.get("toolConfig") or config)
+        front = self._front()
         try:
             response = yield Do("model", call, (request,))
-        except BaseException as error:
-            self._record("model_failed", {"error": described(error)})
+            if speaks and self._player is not None:  # the tape has what hooks saw
+                response = speaks.response_from_hook(response)
+            told = speaks.response_to_hook(response) if speaks else _checked(response)
+        except Divergence:
             raise
-        if speaks and self._player is not None:  # the tape has what hooks saw
-            response = speaks.response_from_hook(response)
-        told = speaks.response_to_hook(response) if speaks else _checked(response)
-        self._record("message", {"role": "assistant", "content": said(told), "response": told})
+        except BaseException as error:
+            self._record("model_failed", failure(error), since=front)
+            raise
+        self._record("message", {"role": "assistant", "content": said(told), "response": told}, since=front)
         ruling = yield Fire("AfterModel", {"llm_request": seen, "llm_response": told})
         if given := _readable(llm.synthetic, ruling.llm_response, notices):
             response = _response(speaks, given, response)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hookline.errors import UsageError
@@ -36,6 +36,14 @@ class Grants:
 
     def remember(self, tool: str, arguments: Any) -> None:
         self._given.add((tool, _canonical(arguments)))
+
+    def to_list(self) -> list[list[str]]:
+        """Tool and arguments of each, as the tape has them."""
+        return [[tool, arguments.decode()] for tool, arguments in sorted(self._given)]
+
+    def recall(self, given: Iterable[Sequence[str]]) -> None:
+        """These are granted from now on."""
+        self._given = {(tool, arguments.encode()) for tool, arguments in given}
 
     def __contains__(self, call: tuple[str, Any]) -> bool:
         return bool(self._given) and (call[0], _canonical(call[1])) in self._given

@@ -20,9 +20,11 @@ class Reminders(Sequence[Reminder]):
         *,
         due: Callable[[], int],
         record: Callable[[str, dict[str, Any]], None],
-        check: Callable[[], None],
+        changing: Callable[[], None],
+        recorded: Callable[[], dict[str, Any]],
     ) -> None:
-        self._session_id, self._due, self._record, self._check = session_id, due, record, check
+        self._session_id, self._due, self._record = session_id, due, record
+        self._changing, self._recorded = changing, recorded
         self._pending: Pending = ()
         self._made = 0
 
@@ -48,7 +50,7 @@ class Reminders(Sequence[Reminder]):
         **unknown: Any,
     ) -> Reminder:
         """Add a reminder of the host's own; the options are those a hook may give."""
-        self._check()
+        self._changing()
         options = {"tags": tags, "dedupe_key": dedupe_key, "ttl_turns": ttl_turns, "propagate": propagate}
         options |= {"preserve_on_compact": preserve_on_compact, "role_hint": role_hint}
         made = self.made({"body": body, **options, **unknown}, "in_pipeline")
@@ -57,6 +59,7 @@ class Reminders(Sequence[Reminder]):
 
     def clear(self, *, id: str | None = None, tag: str | None = None, dedupe_key: str | None = None) -> int:  # noqa: A002
         """Remove those that fit all given selectors; how many went."""
+        self._changing()
         change = reminding.clear(self._pending, id=id, tag=tag, dedupe_key=dedupe_key)
         self._pending = change.pending
         return len(change.removed)
@@ -68,11 +71,10 @@ class Reminders(Sequence[Reminder]):
         return self.made(spec, "hook").to_dict()
 
     def made(self, spec: dict[str, Any], source: Origin) -> Reminder:
-        """A reminder with its id and the turn it is due in. The id is the same again when the session is replayed."""
+        """A reminder with its id and the turn it is due in: what is recorded of it, when the session is replayed."""
         number = self._made + 1
-        new = reminding.reminder(
-            spec, id=reminding.reminder_id(self._session_id, number), source=source, fired_at_turn=self._due()
-        )
+        facts: dict[str, Any] = {"id": reminding.reminder_id(self._session_id, number), "fired_at_turn": self._due()}
+        new = reminding.reminder(spec, source=source, **facts | self._recorded())
         self._made = number
         self._pending = reminding.inject(self._pending, new).pending
         return new
@@ -103,6 +105,10 @@ class Reminders(Sequence[Reminder]):
     def inherited(self) -> Pending:
         """What a child starts with."""
         return reminding.inherited(self._pending, self._session_id)
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """All of them, as the tape has them."""
+        return [reminder.to_dict() for reminder in self._pending]
 
     def text(self) -> str:
         """All of them, for a prompt."""

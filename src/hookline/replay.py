@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from hookline import engine, waiting
 from hookline.conducting import Do, Fire
-from hookline.errors import Divergence, HookError, HooklineError, RecordedError, TapeError
+from hookline.errors import Divergence, HookError, HooklineError, RecordedError, RecordedInterrupt, TapeError
 from hookline.events import checked, find
 from hookline.masking import filled
 from hookline.model import BASE_FIELDS, Event, Ruling, compact
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 OF_AN_EVENT = ("hook_skipped", "hook_call", "hook_returned", "hook_raised", "system_reminder", "hook_vetoed", "ruling")
 ANSWERS = {"tool": ("tool_result",), "model": ("message", "model_failed"), "approval": ("approval",)}
-ANSWERS |= {"compaction": ("compaction",)}
+ANSWERS |= {"compaction": ("compaction", "compaction_failed")}
 """The records that have the answer to something of the host's."""
 
 
@@ -79,17 +79,20 @@ class _Line:
 class Player:
     """A strict cursor over a tape, which is also the tape that is written: every record must be the next one.
 
-    What background hooks wrote, and what happened inside of a hook or a tool that is not called now, passes as it is.
+    What background hooks wrote, and what happened inside of a hook or a tool that is not called now, passes as it is;
+    what it did to a session of the `cast` is done again.
     """
 
     def __init__(self, path: str | os.PathLike[str], copy: str | os.PathLike[str] | None = None) -> None:
         self.path, self.file = os.path.abspath(path), os.fspath(path)
-        self.seq = 0
+        self.seq = self._front = 0
+        self.cast: dict[str, Callable[[dict[str, Any]], None]] = {}
         verify(path)
         self._read = read_whole(path)
         self._ahead: deque[_Line] = deque()
         self._last = ""
         self._due: deque[_Line] | None = None
+        self._reminders: deque[dict[str, Any]] = deque()
         self._open = False
         self._length_is_of_a_mask = False
         self._astray = False
@@ -179,7 +182,7 @@ class Player:
 
     # -- writing: the tape of a replay
 
-    def append(self, kind: str, data: dict[str, Any], *, last: bool = False) -> None:
+    def append(self, kind: str, data: dict[str, Any], *, last: bool = False, since: int | None = None) -> None:
         """A record is made again: it must be, byte for byte, the next one, or the next one of the event at hand."""
         inside = self._due is not None
         entry = self._next() if self._due is None else self._due.popleft() if self._due else None
@@ -191,8 +194,12 @@ class Player:
         again, text = _again(entry, kind, data)
         if text != entry.text:
             self._stray(entry.record.seq, _difference(entry.record, again))
-        entry.made = True
+        self._came_about(entry)
         self._next()
+
+    def _came_about(self, entry: _Line) -> None:
+        entry.made = True
+        self._front = max(self._front, entry.record.seq)
 
     def take(self, event: dict[str, Any]) -> Self:
         self.append("event", event)
@@ -215,11 +222,12 @@ class Player:
         group = self._group()
         recorded = Recording(event, [entry.record for entry in group])
         self._due, self._open = deque(group), self._breaks_off(group)
+        self._reminders = deque(_reminders(group))
         try:
             ruling = waiting.block(engine.fire(event, recorded.plan, tape=self, keep=keep), Recorded(recorded.outcomes))
         except Unrecorded:  # the recording ends in the middle of the event
             for entry in self._due:
-                entry.made = True
+                self._came_about(entry)
             raise
         finally:
             left, self._due = self._due, None
@@ -230,8 +238,7 @@ class Player:
     def again(self, record: Record) -> None:
         """A recorded event, fired once more. The reminders its hooks left are those of the tape."""
         find(record.data["event"])  # one that we know
-        records = (entry.record for entry in self._group())
-        left = deque(each.data["reminder"] for each in records if each.kind == "system_reminder")
+        left = deque(_reminders(self._group()))
         try:
             self.fired(event_of(record.data), lambda spec: left.popleft() if left else spec)
         except (HookError, Unrecorded):
@@ -254,7 +261,7 @@ class Player:
             facts = entry.record.data
             if entry.record.kind == "session" and facts["id"] == wanted:
                 break
-            entry.made = True
+            self._came_about(entry)
         first = next((each.record.data for each in self._following() if each.record.kind == "event"), None)
         self.path = first["transcript_path"] if first else self.path  # where the tape was when it was recorded
         return Session(
@@ -270,13 +277,20 @@ class Player:
 
     def fired_by_host(self, step: Fire, keep: engine.Keep) -> Ruling:
         """An event the host fires; it has to be the recorded one."""
-        event, last = self._same_event(step), self._group()[-1].record.seq
+        front, event, last = self._front, self._same_event(step), self._group()[-1].record.seq
         try:
             return self.fired(event, keep)
         except Unrecorded:
             self._stray(last + 1, f"the recording ends in the middle of {event.name}")
         finally:
-            self._pass_until(last)  # what a handler did inside of it, which is not called now
+            if not self._astray:
+                self._pass_handlers(front, last)
+
+    def _pass_handlers(self, front: int, last: int) -> None:
+        """What handlers did inside of an event, up to its last record, and what that did to a session."""
+        self._pass_until(last)
+        while (after := self.ahead()) is not None and after.kind == "within" and after.data.get("since") == front:
+            self._pass_until(after.seq)
 
     def _same_event(self, step: Fire) -> Event:
         """The event the host fires, with the base fields of the recorded one."""
@@ -293,22 +307,20 @@ class Player:
         """What a tool, a model, a person or a compactor answered."""
         record = self._answered(step.kind)
         if "error" in record.data:
-            raise RecordedError(record.data["error"])
+            raise (RecordedInterrupt if record.data.get("interrupted") else RecordedError)(record.data["error"])
         if step.kind == "compaction":
             self._length_is_of_a_mask = "/summary" in record.data.get("masked", ())
             return record.said
         return record.data[{"tool": "output", "model": "response", "approval": "answer"}[step.kind]]
 
     def _answered(self, kind: str) -> Record:
-        """The record of the answer. What a tool did meanwhile, with a subagent say, stands before it and passes."""
-        depth, nests = 0, kind in ("tool", "model")
+        """The record of the answer. What happened meanwhile, to a subagent say, stands before it and passes."""
+        front = self._front
         for entry in self._following():
             record = entry.record
-            if depth == 0 and record.kind in ANSWERS[kind]:
+            if record.kind in ANSWERS[kind] and record.data.get("since", front) == self._front:
                 break
-            depth += {"tool_call": 1, "tool_result": -1}.get(record.kind, 0)
-            if not nests:
-                self._unexpected(record, f"a call of the {kind}")
+            front = record.seq
         else:
             self._unexpected(self.ahead(), f"a call of the {kind}")
         self._pass_until(record.seq - 1)
@@ -319,15 +331,32 @@ class Player:
         self._stray(seq, f"expected {what}, got {got}")
 
     def _pass_until(self, seq: int) -> None:
+        """What is not played comes about as it was recorded, and so does what it did to a session."""
         for entry in self._following():
-            if entry.record.seq > seq:
+            record = entry.record
+            if record.seq > seq:
                 return
-            entry.made = True
+            self._came_about(entry)
+            if record.kind == "within" and record.data["session_id"] in self.cast:
+                self.cast[record.data["session_id"]](record.said)
 
     def known(self, kind: str, key: str) -> Any:
         """What the next record says, if it is of this kind: an id that was made up, say."""
         record = self.ahead()
         return record.data.get(key) if record is not None and record.kind == kind else None
+
+    def reminder(self) -> dict[str, Any]:
+        """What is known of the reminder that comes next: its id, and of a hook's the turn, which a handler may end."""
+        if self._due is not None:
+            recorded = self._reminders.popleft() if self._reminders else {}
+            return {key: recorded[key] for key in ("id", "fired_at_turn") if key in recorded}
+        recorded = self.known("system_reminder", "reminder") or {}
+        return {"id": recorded["id"]} if "id" in recorded else {}
+
+
+def _reminders(group: Iterable[_Line]) -> Iterator[dict[str, Any]]:
+    """Those that the hooks of an event left, in order."""
+    return (entry.record.data["reminder"] for entry in group if entry.record.kind == "system_reminder")
 
 
 class _Copy:

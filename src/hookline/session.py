@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from hookline import finish as finishing
 from hookline.conducting import Do, Fire, Steps, both, drive, drive_async, each, fired, reporting, waited
 from hookline.errors import Divergence, HookDenied, HooklineError, TapeError, UsageError
-from hookline.model import Notice, Ruling
+from hookline.model import Notice, Ruling, compact
 from hookline.modelling import ModelCalls
 from hookline.personas import PersonaCalls
 from hookline.results import CompactionResult, Submission
-from hookline.stage import described
+from hookline.stage import described, failure
 from hookline.tooling import ToolCalls
 from hookline.wording import kind_of, shown
 
@@ -115,6 +115,14 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         """What a replay has to know of a session before its first event."""
         policy = {"allow": self._policy.allow, "deny": self._policy.deny, "approver": self._approve is not None}
         return {"id": self.id, "cwd": self.cwd, **self._opening, **policy}
+
+    def _memory(self) -> dict[str, Any]:
+        return super()._memory() | {"prompt": self._prompt, "stops_denied": self._stops_denied}
+
+    def _recall(self, changed: dict[str, Any]) -> None:
+        super()._recall(changed)
+        self._prompt = changed.get("prompt", self._prompt)
+        self._stops_denied = changed.get("stops_denied", self._stops_denied)
 
     def __enter__(self) -> Self:
         drive(self, self._open())
@@ -228,9 +236,15 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         ruling = yield Fire("PreCompact", facts)
         if ruling.decision == "deny":
             return CompactionResult("blocked", ruling.reason)
-        passed = self.reminders.compaction(self.turn)
-        result = _compacted((yield Do("compaction", run, (list(passed.survivors),))))
-        self._record("compaction", result)
+        passed, front = self.reminders.compaction(self.turn), self._front()
+        try:
+            result = _compacted((yield Do("compaction", run, (list(passed.survivors),))))
+        except Divergence:
+            raise
+        except BaseException as error:
+            self._record("compaction_failed", failure(error), since=front)
+            raise
+        self._record("compaction", result, since=front)
         self.reminders.compacted(passed)
         if result["archived_messages"] > 0:
             yield Fire("PostCompact", facts | result | {"new_summary_len": len(result["summary"])})
@@ -240,15 +254,17 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
 
     def file_edited(self, path: str | os.PathLike[str], metadata: Any = None) -> None:
         """The agent changed a file. FileEdited fires later: at the next turn's first call, or when this one ends."""
-        self._check_open()
-        self._edits.append({"path": os.fspath(path), "metadata": metadata})
+        edit = {"path": os.fspath(path), "metadata": metadata}
+        compact(edit)  # what no hook could be told is refused here, where somebody can see why
+        self._changing()
+        self._edits.append(edit)
 
     # -- children
 
     @contextmanager
     def subagent(self, agent: str, *, id: str | None = None) -> Iterator[Session]:  # noqa: A002
         """A child session: own id and reminders; the same hooks, policy, approver and tape."""
-        self._check_open()
+        self._changing()
         child = Session(
             self._hooks,
             id=self._child_id(id),
@@ -263,7 +279,7 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
         )
         self._record("subagent", {"agent": agent, "id": child.id, "parent": self.id})
         self._children.append(child.id)
-        child._grants, child._live, child._tape = self._grants, self._live, self._tape
+        child._grants, child._live, child._tape, child._spans = self._grants, self._live, self._tape, self._spans
         child._children = self._children  # of all generations: the first session waits for their background hooks
         child.reminders.settle(self.reminders.inherited())
         child._state = "open"
@@ -271,6 +287,8 @@ class Session(ModelCalls, ToolCalls, PersonaCalls):
             yield child
         finally:  # its background hooks delay nobody: they are waited for when the first session closes
             child._state = "closed"
+            self._spans.gone(child._memory)
+            self._spans.changing(self._memory)
             self._edits += child._edits
 
     def _child_id(self, given: str | None) -> str:

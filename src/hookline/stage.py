@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, convert, to_builtins
 
 from hookline import reminders as reminding
 from hookline.conducting import Do, Fire, Step, Steps, Wait, done, done_async, each, fired
-from hookline.errors import RecordedError, UsageError
+from hookline.errors import RecordedError, RecordedInterrupt, UsageError
 from hookline.model import Ruling
 from hookline.permissions import Grants, Policy
 from hookline.remembering import Reminders
+from hookline.reminders import Pending
 from hookline.results import ToolUse
 from hookline.tape import Tape
+from hookline.within import Span, Spans
 
 if TYPE_CHECKING:
     from hookline.hooks import Hooks
@@ -71,38 +74,46 @@ class Stage:
         self._opening = opening
         self._grants = Grants()
         self._model_called = False
-        self.reminders = Reminders(id, due=self._due, record=self._record, check=self._check_open)
+        self.reminders = Reminders(
+            id, due=self._due, record=self._record, changing=self._changing, recorded=self._recorded_reminder
+        )
         self._edits: list[dict[str, Any]] = []
         self._at_turn_start = True
         self._allowed_tools: frozenset[str] | None = None
         self._calls: list[ToolUse] = []
         self._tools_used: dict[str, dict[str, None]] = {"ok": {}, "denied": {}}
         self._asides: list[tuple[int, str]] = []
+        self._spans = Spans()
         self._state = "new"
+        if player is not None:
+            player.cast[id] = self._recall
 
     # -- what answers the steps of a call
 
+    def entered(self) -> None:
+        self._spans.called(self._memory)
+
     def perform(self, step: Step) -> Any:
         self._check_open()
+        if self._player is not None and not _is_own(step):
+            return self._played(step, self._player)
         if isinstance(step, Fire):
-            with self._as(NOBODY):
-                if self._player is not None:
-                    ruling = self._player.fired_by_host(step, self.reminders.keep)
-                else:
-                    ruling = self._hooks.fire(
-                        step.event, tape=self._live, keep=self.reminders.keep, **self._base(step.payload)
-                    )
+            with self._as(NOBODY), self._spanning():
+                ruling = self._hooks.fire(
+                    step.event, tape=self._live, keep=self.reminders.keep, **self._base(step.payload)
+                )
             return self._heard(step, ruling)
         if isinstance(step, Wait):
             return self._hooks.wait(step.session_id)
-        return done(step) if self._player is None or step.kind == "own" else self._player.answer(step)
+        with nullcontext() if _is_own(step) else self._spanning():
+            return done(step)
 
     async def perform_async(self, step: Step) -> Any:
         self._check_open()
-        if self._player is not None and not (isinstance(step, Do) and step.kind == "own"):
-            return self.perform(step)
+        if self._player is not None and not _is_own(step):
+            return self._played(step, self._player)
         if isinstance(step, Fire):
-            with self._as(NOBODY):
+            with self._as(NOBODY), self._spanning():
                 ruling = await self._hooks.fire_async(
                     step.event, tape=self._live, keep=self.reminders.keep, **self._base(step.payload)
                 )
@@ -111,7 +122,22 @@ class Stage:
             import asyncio
 
             return await asyncio.to_thread(self._hooks.wait, step.session_id)
-        return await done_async(step)
+        with nullcontext() if _is_own(step) else self._spanning():
+            return await done_async(step)
+
+    def _played(self, step: Step, player: Player) -> Any:
+        """The step as it was recorded; a replay has nothing to wait for."""
+        if isinstance(step, Fire):
+            return self._heard(step, player.fired_by_host(step, self.reminders.keep))
+        return player.answer(step) if isinstance(step, Do) else None
+
+    def _spanning(self) -> AbstractContextManager[None]:
+        """While something runs that a replay will not call."""
+        return nullcontext() if self._live is None else Span(self._spans, partial(self._tell, since=self._front()))
+
+    def _tell(self, changed: dict[str, Any], *, since: int | None) -> None:
+        if not self.closed:
+            self._record("within", changed, since=since)
 
     @property
     def _role(self) -> Role:
@@ -149,9 +175,54 @@ class Stage:
         if self.closed:
             raise UsageError("the session is closed; nothing more can happen in it")
 
-    def _record(self, kind: str, data: dict[str, Any]) -> None:
+    def _record(self, kind: str, data: dict[str, Any], *, since: int | None = None) -> None:
         if self._tape is not None:
-            self._tape.append(kind, data)
+            self._tape.append(kind, data, since=since)
+
+    def _front(self) -> int | None:
+        """After which record something of the host's begins: its answer says so where others come in between."""
+        return None if self._live is None else self._live.front
+
+    def _changing(self) -> None:
+        """The host, or somebody inside of one of its calls, is about to change something."""
+        self._check_open()
+        self._spans.changing(self._memory)
+
+    def _recorded_reminder(self) -> dict[str, Any]:
+        return {} if self._player is None else self._player.reminder()
+
+    # -- what a replay must be told of, where it cannot see it happen
+
+    def _memory(self) -> dict[str, Any]:
+        return {
+            "session_id": self.id,
+            "turn": self.turn,
+            "slots": dict(self.slots),
+            "asides": [list(aside) for aside in self._asides],
+            "reminders": self.reminders.to_list(),
+            "edits": list(self._edits),
+            "calls": [to_builtins(call) for call in self._calls],
+            "tools_used": {status: list(tools) for status, tools in self._tools_used.items()},
+            "allowed_tools": None if self._allowed_tools is None else sorted(self._allowed_tools),
+            "grants": self._grants.to_list(),
+            "halted": self.halted,
+            "model_called": self._model_called,
+            "at_turn_start": self._at_turn_start,
+        }
+
+    def _recall(self, changed: dict[str, Any]) -> None:
+        """What changed in a span that is not replayed."""
+        now = self._memory() | changed
+        self.turn, self.slots, self.halted = now["turn"], now["slots"], now["halted"]
+        self._asides = [(due, text) for due, text in now["asides"]]
+        self._edits, self._calls = now["edits"], convert(now["calls"], list[ToolUse])
+        self._tools_used = {status: dict.fromkeys(tools) for status, tools in now["tools_used"].items()}
+        self._allowed_tools = None if now["allowed_tools"] is None else frozenset(now["allowed_tools"])
+        self._model_called, self._at_turn_start = now["model_called"], now["at_turn_start"]
+        if "reminders" in changed:
+            self.reminders.settle(convert(changed["reminders"], Pending))
+        if "grants" in changed:
+            self._grants.recall(changed["grants"])
 
     def _used(self, tool: str, status: Literal["ok", "denied", "failed", "halted"], output: str) -> None:
         """A tool was called in this turn."""
@@ -202,12 +273,24 @@ class Stage:
         self._asides = [(due, text) for due, text in self._asides if due > self.turn]
 
 
+def _is_own(step: Step) -> bool:
+    """Whether it is the host's own flow, which runs in a replay, too."""
+    return isinstance(step, Do) and step.kind == "own"
+
+
 def _texts(ruling: Ruling) -> str:
     """What hooks want the model to read, a line or more for each."""
     texts = [*ruling.context, *(f"[System] {message}" for message in ruling.messages)]
     return "\n".join(texts).translate(_INVISIBLE)
 
 
+def failure(error: BaseException) -> dict[str, Any]:
+    """An error as the tape has it. What is no Exception is an interruption: of the host, not of the tool alone."""
+    return {"error": described(error)} | ({} if isinstance(error, Exception) else {"interrupted": True})
+
+
 def described(error: BaseException | str) -> str:
     """An error in one line."""
-    return str(error) if isinstance(error, str | RecordedError) else f"{type(error).__name__}: {error}"
+    return (
+        str(error) if isinstance(error, str | RecordedError | RecordedInterrupt) else f"{type(error).__name__}: {error}"
+    )

@@ -26,7 +26,7 @@ from hookline.masking import masking
 from hookline.model import compact
 
 VERSION = 1
-ADDED = ("masked", "of", "beside", "version")
+ADDED = ("masked", "of", "beside", "since", "version")
 """What the tape itself adds to the data of a record."""
 
 TAIL = 64 * 1024
@@ -93,6 +93,7 @@ class Tape:
         self._fd = _open(self.path, sync=self._fsync)
         try:
             self._seq, self._hash, self._size = _end_of(self._fd, self.path)
+            self._front = self._seq
         except BaseException:
             os.close(self._fd)
             raise
@@ -102,8 +103,14 @@ class Tape:
         """The hash of the last record: whoever keeps it can tell later that nothing was cut off."""
         return self._hash
 
-    def append(self, kind: str, data: dict[str, Any], *, last: bool = False) -> None:
-        self._added(kind, data)
+    @property
+    def front(self) -> int:
+        """The number of the last record that is none of a background hook's."""
+        return self._front
+
+    def append(self, kind: str, data: dict[str, Any], *, last: bool = False, since: int | None = None) -> None:
+        """Write a record. Where others stand between it and the one its call began after, `since` names that one."""
+        self._added(kind, data, since=since)
 
     def take(self, event: dict[str, Any]) -> Take:
         """An event has happened; what the records of its hooks are written to."""
@@ -111,18 +118,36 @@ class Tape:
         with self._lock:
             others = list(self._takes)
             self._append("event", _with(body, b'"beside":%d' % max(t.seq for t in others)) if others else body)
-            for other in others:
-                other.shared = True
+            self._share()
+            self._front = self._seq
             made = Take(self._added, self._seq, shared=bool(others))
             self._takes.add(made)
             return made
 
-    def _added(self, kind: str, data: dict[str, Any], take: Take | None = None, *, last: bool = False) -> None:
+    def _added(
+        self,
+        kind: str,
+        data: dict[str, Any],
+        take: Take | None = None,
+        *,
+        last: bool = False,
+        since: int | None = None,
+    ) -> None:
         body = self._stored(data)
         with self._lock:
+            if since is not None and since != self._front:
+                body = _with(body, b'"since":%d' % since)
             self._append(kind, _with(body, b'"of":%d' % take.seq) if take and take.shared else body)
+            if not data.get("background"):
+                self._front = self._seq
+                if take is None:  # it stands among the records of these, and is none of theirs
+                    self._share()
             if take and last:
                 self._takes.discard(take)
+
+    def _share(self) -> None:
+        for take in self._takes:
+            take.shared = True
 
     def _stored(self, data: dict[str, Any]) -> bytes:
         """The data as JSON, its secrets masked."""

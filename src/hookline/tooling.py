@@ -10,7 +10,7 @@ from hookline.conducting import Do, Fire, Steps, both, reporting
 from hookline.errors import Divergence, UsageError
 from hookline.model import Ruling, compact
 from hookline.results import Ask, ToolResult
-from hookline.stage import Stage, described
+from hookline.stage import Stage, described, failure
 from hookline.wording import kind_of, shown
 
 NOBODY = "nobody could be asked: the session has no approver"
@@ -52,16 +52,19 @@ class ToolCalls(Stage):
             self._used(name, "halted", output)
             return ToolResult("halted", name, input, output, halt=ruling.halt.reason)
         self._record("tool_call", {"tool_name": name, "tool_input": input})
+        front = self._front()
         try:
             value = yield Do("tool", run, (input,))
             output = value if isinstance(value, str) else compact(value).decode()
+        except Divergence:
+            raise
         except BaseException as error:
-            self._record("tool_result", {"tool_name": name, "error": described(error)})
+            self._record("tool_result", {"tool_name": name, **failure(error)}, since=front)
             self._used(name, "failed", described(error))
             if isinstance(error, Exception):
                 yield Fire("PostToolUse", facts | {"tool_error": described(error)})
             raise
-        self._record("tool_result", {"tool_name": name, "output": output})
+        self._record("tool_result", {"tool_name": name, "output": output}, since=front)
         self._used(name, "ok", output)
         after = yield Fire("PostToolUse", facts | {"tool_output": output, "tool_error": None})
         if after.tool_output is not None:
@@ -120,6 +123,7 @@ class ToolCalls(Stage):
         if self._approve is None:
             return f"{reason} ({NOBODY})"
         asked = {"tool_name": tool, "tool_input": given, "reason": reason}
+        front = self._front()
         try:
             answer = yield Do("approval", self._approve, (Ask(tool, given, reason),))
             if not isinstance(answer, bool) and answer != "session":
@@ -127,9 +131,9 @@ class ToolCalls(Stage):
         except (GeneratorExit, Divergence):
             raise
         except BaseException as error:
-            self._record("approval", asked | {"answer": False, "error": described(error)})
+            self._record("approval", asked | {"answer": False, **failure(error)}, since=front)
             raise
-        self._record("approval", asked | {"answer": answer})
+        self._record("approval", asked | {"answer": answer}, since=front)
         if answer == "session":
             self._grants.remember(tool, given)
         return "" if answer else f"{reason} (not approved)"
