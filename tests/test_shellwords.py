@@ -6,7 +6,7 @@ import os
 import random
 import shutil
 import subprocess
-import time
+import sys
 from pathlib import Path
 
 import pytest
@@ -259,16 +259,25 @@ def test_no_chain_is_too_long(world: World) -> None:
      "flock f ", "uv run ",
      "'a' ", "$x ", "xargs ", "x.sh ", "[[ ", "bash <<< x;", "read PATH;", "foo 'a b' \n", "\\", '"', "a=("],
 )  # fmt: skip
-def test_a_long_text_takes_little_time(ground: Ground, piece: str) -> None:
-    """Twice the text takes about twice the time, for whatever is repeated."""
+def test_a_long_text_takes_little_work(ground: Ground, piece: str) -> None:
+    """Twice the text takes about twice the calls of functions, for whatever is repeated."""
 
-    def seconds(size: int) -> float:
-        began = time.process_time()
-        named(piece * (size // len(piece)), ground)
-        return time.process_time() - began
+    def work(size: int) -> int:
+        calls = 0
 
-    small, large = seconds(1 << 13), seconds(1 << 17)
-    assert large < max(small, 0.004) * 16 * 6, (small, large)
+        def count(frame: object, event: str, argument: object) -> None:
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        sys.setprofile(count)
+        try:
+            named(piece * (size // len(piece)), ground)
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    small, large = work(1 << 11), work(1 << 15)
+    assert large < small * 16 * 2, (small, large)
 
 
 def test_a_relative_name_is_the_projects_wherever_it_is_fired(world: World) -> None:
@@ -424,8 +433,8 @@ def test_bash_runs_nothing_we_have_not_seen(world: World, ground: Ground) -> Non
     copy = world.script("copy.sh", "exit 0")
     world.write("project/names", "evil.sh\n")
     world.script("project/evil.sh", f"touch {world.base}/owned")
-    began, ran, seen = time.monotonic(), 0, set()
-    while time.monotonic() - began < 8 and ran < 1500:
+    ran, seen = 0, set()
+    while ran < 500:
         fronts = "".join(chance.choices(FRONT, k=chance.choice((0, 1, 1, 2, 3))))
         text = fronts + chance.choice(CORE) + "".join(chance.choices(BACK, k=chance.choice((0, 1, 1, 2))))
         if text in seen:
@@ -439,5 +448,4 @@ def test_bash_runs_nothing_we_have_not_seen(world: World, ground: Ground) -> Non
             ["timeout", "3", *made.argv], cwd=world.project, capture_output=True, check=False, stdin=subprocess.DEVNULL
         )
         assert not (world.base / "owned").exists(), (text, made.argv[-1])
-    assert ran > 100
     assert shutil.which("bash")
