@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from hookline import Hooks, rewrite
 from hookline.events import ROWS
 from hookline.merging import RANK, admitted, amended, effects_of, fold, settles
 from hookline.model import Command, Event, Halt, Hook, Ruling, Source, Tools, Verdict
@@ -175,3 +177,56 @@ def test_the_ruling_as_json_leaves_out_what_nobody_touched() -> None:
         "clear_context": True,
         "reminders": [{"body": "b"}],
     }
+
+
+# -- what comes back to what it was
+
+
+@pytest.mark.parametrize(
+    ("before", "rewrites", "after"),
+    [
+        ({"a": 1}, [{"a": 1}], None),
+        ({"a": 1, "b": 2}, [{"b": 2, "a": 1}], None),
+        ({"a": 1}, [{"a": 2}, {"a": 1}], None),
+        ({"a": 1}, [{"a": 1}, {"a": 2}], {"a": 2}),
+        ({"n": 1}, [{"n": 1.0}], None),
+        ({"n": True}, [{"n": 1}], {"n": 1}),
+        ({"n": [0]}, [{"n": [False]}], {"n": [False]}),
+        (None, [{}], None),
+        (None, [{"a": 1}], {"a": 1}),
+        ({"a": 1}, [{}], {}),
+    ],
+)
+@pytest.mark.parametrize("harn", [True, False])
+def test_a_rewrite_to_what_was_there_is_none(before: Any, rewrites: list[Any], after: Any, harn: bool) -> None:
+    """As JSON means it: true is not 1. What the hooks in between saw does not matter."""
+    hooks = Hooks()
+    seen = []
+
+    def rewriter(new: Any) -> Any:
+        def handler(payload: Any) -> Any:
+            seen.append(payload["tool"]["args"] if harn else payload["tool_input"])
+            return {"args": new} if harn else rewrite(tool_input=new)
+
+        return handler
+
+    for new in rewrites:
+        if harn:
+            hooks.register_tool_hook(pre=rewriter(new))
+        else:
+            hooks.on("PreToolUse")(rewriter(new))
+    for _ in range(2):
+        assert hooks.fire("PreToolUse", tool_name="x", tool_input=before).tool_input == after
+    assert seen == [before, *rewrites[:-1]] * 2
+
+
+def test_a_step_that_gets_its_own_arguments_back_is_not_rewritten() -> None:
+    """The same for the arguments of steps, and for their output."""
+    hooks = Hooks()
+    for args in ([2], [1]):
+        hooks.register_persona_hook("*", "PreStep", lambda payload, args=args: {"args": args})
+        hooks.register_persona_hook("*", "PostStep", lambda payload, args=args: {"output": args})
+    step = {"name": "s", "args": [1]}
+    assert hooks.fire("PreStep", persona="p", step=step).rewrites == {}
+    assert hooks.fire("PostStep", persona="p", step=step, output=[1]).rewrites == {}
+    assert hooks.fire("PreStep", persona="p", step=step | {"args": [3]}).rewrites == {"args": [1]}

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from hookline import Divergence, HookError, Hooks, Tape, TapeError, context, remind
+from hookline import Divergence, HookError, Hooks, Tape, TapeError, context, remind, rewrite
 from hookline.errors import RecordedError
 from hookline.replay import replay
 from hookline.tape import repair, verify
@@ -386,6 +386,25 @@ def test_secrets_do_not_keep_a_tape_from_being_replayed(tmp_path: Path, mask: An
         with Hooks().replay(tmp_path / "t") as s:
             host(s, "otherother")
     assert "expected" in str(diverges(tmp_path / "t", lambda s: host(s, "hunterhunter", "y")))
+
+
+@pytest.mark.parametrize("new", ["otherother", "hunterhunter"])
+@pytest.mark.parametrize("harn", [True, False])
+def test_a_secret_that_was_rewritten(tmp_path: Path, new: str, harn: bool) -> None:
+    """Both are masked alike on the tape, and still it is known whether there was a rewrite."""
+    hooks = Hooks()
+    if harn:
+        hooks.register_tool_hook(pre=lambda payload: {"args": {"password": new}})
+    else:
+        hooks.on("PreToolUse")(lambda payload: rewrite(tool_input={"password": new}))
+    with hooks.session(id="s", cwd="/", tape=tmp_path / "t") as s:
+        s.tool("Login", {"password": "hunterhunter"}, str)
+    [ruling] = [r.data for r in records(tmp_path / "t") if r.kind == "ruling" and r.data["event"] == "PreToolUse"]
+    assert ("tool_input" in ruling) == (new == "otherother")
+    assert replay(tmp_path / "t").divergence is None
+    with Hooks().replay(tmp_path / "t", tmp_path / "copy") as s:
+        s.tool("Login", {"password": "hunterhunter"}, str)
+    assert (tmp_path / "copy").read_bytes() == (tmp_path / "t").read_bytes()
 
 
 # -- what a recording cannot hold as it was

@@ -16,7 +16,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from hookline.errors import BadAnswer, UsageError
-from hookline.matching import same
 from hookline.model import NO_OPINION, Decision, Event, Hook, Verdict, compact
 from hookline.reminders import KEYS as REMINDER_KEYS
 from hookline.reminders import reminder
@@ -193,7 +192,7 @@ def _tool(reading: _Reading, answer: Any) -> Verdict:
     args = answer.get("args")
     if args is not None and not isinstance(args, dict):
         raise reading.wrong(answer, f"the arguments of a tool are a dict, not {kind_of(args)}")
-    if args is None or same(args, reading.event.payload["tool_input"] or {}):
+    if args is None:
         return reading.nothing(answer)
     return Verdict(rewrites={"tool_input": args}, notices=reading.ignored(answer))
 

@@ -15,7 +15,7 @@ from hookline import recording
 from hookline.dialects import dialect
 from hookline.errors import HooklineError
 from hookline.events import ROWS
-from hookline.merging import admitted, amended, fold, settles
+from hookline.merging import Same, admitted, amended, differing, fold, settles, unchanged
 from hookline.model import (
     NO_OPINION,
     Event,
@@ -45,6 +45,7 @@ def fire(
     tape: Tape | None = None,
     on_failure: OnFailure | None = None,
     keep: Keep | None = None,
+    is_same: Same = unchanged,
 ) -> Steps:
     """One event through the hooks of its plan: yields jobs, is sent outcomes, returns the ruling."""
     take = recording.happened(tape, event) if tape else None
@@ -52,6 +53,7 @@ def fire(
         for entry in plan.skips:
             recording.skipped(take, entry.hook, event, entry.skipped)
     ran: dict[int, Report] = {}
+    original = event
     ruling, settled_by, healthy = Ruling(event.name), "", True
     for wave in plan.waves:
         due, jobs = [], []
@@ -83,7 +85,7 @@ def fire(
         if verdicts:
             ruling = fold(_noted(ruling, verdicts), event, verdicts)
             event = amended(event, ruling, verdicts)
-    ruling = replace(ruling, hooks=Reports(plan.reports, ran), healthy=healthy)
+    ruling = replace(differing(ruling, original, is_same), hooks=Reports(plan.reports, ran), healthy=healthy)
     if take:
         recording.ruled(take, ruling)
     return ruling

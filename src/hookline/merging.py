@@ -6,12 +6,13 @@ to wave; inside one wave the later in plan order wins, and a notice says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
 from hookline.events import ROWS
+from hookline.matching import same
 from hookline.model import RANK, Event, Halt, Hook, Notice, Ruling, Tools, Verdict
 
 MODES = ("NONE", "ANY", "AUTO")
@@ -119,6 +120,22 @@ def _tools(asked: Sequence[Tools | None]) -> Tools | None:
 def settles(verdict: Verdict) -> bool:
     """Whether nothing after this can change what happens: later waves need not run."""
     return verdict.decision == "deny" or verdict.halt is not None
+
+
+Same = Callable[[str, Any, Any], bool]
+"""Whether a rewrite of this name comes to what was there before."""
+
+
+def unchanged(name: str, new: Any, before: Any) -> bool:
+    return same(new, {} if name == "tool_input" and before is None else before)
+
+
+def differing(ruling: Ruling, event: Event, is_same: Same) -> Ruling:
+    """The ruling without what hooks rewrote to what the event had in the first place."""
+    step = event.payload.get("step")
+    had = event.payload | ({"args": step.get("args")} if isinstance(step, dict) else {})
+    kept = {name: new for name, new in ruling.rewrites.items() if name not in had or not is_same(name, new, had[name])}
+    return ruling if len(kept) == len(ruling.rewrites) else replace(ruling, rewrites=kept)
 
 
 def amended(event: Event, ruling: Ruling, wave: Sequence[tuple[Hook, Verdict]] = ()) -> Event:

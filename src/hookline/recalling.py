@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from hookline.errors import BadAnswer, RecordedError
+from hookline.masking import MASK, filled
+from hookline.merging import unchanged
 from hookline.model import BASE_FIELDS, Call, Command, Event, Hook, Matcher, Outcome, Source, Verdict
 from hookline.planning import NO_MATCH, Entry, assembled
 from hookline.tape import Record
@@ -20,8 +22,14 @@ class Recording:
         self._event = event
         self.outcomes = [_outcome(record) for record in records if record.kind in ("hook_returned", "hook_raised")]
         entries = [self._entry(record, at, records) for at, record in enumerate(records) if record.kind in HOOKS]
-        ruling = records[-1].data if records and records[-1].kind == "ruling" else {}
-        self.plan = assembled(event.name, _ordered(entries, ruling.get("hooks"), event))
+        self._ruling = records[-1].data if records and records[-1].kind == "ruling" else {}
+        self.plan = assembled(event.name, _ordered(entries, self._ruling.get("hooks"), event))
+
+    def is_same(self, name: str, new: Any, before: Any) -> bool:
+        """Whether a hook rewrote something to what it was. Of secrets that are masked now only the ruling can tell."""
+        if MASK not in f"{new}":
+            return unchanged(name, new, before)
+        return name not in self._ruling and unchanged(name, new, filled(before, new))
 
     def _entry(self, record: Record, at: int, records: Sequence[Record]) -> Entry:
         """A call is in the wave of the calls beside it; what was skipped after the first call had its turn too."""

@@ -224,7 +224,8 @@ class Player:
         self._due, self._open = deque(group), self._breaks_off(group)
         self._reminders = deque(_reminders(group))
         try:
-            ruling = waiting.block(engine.fire(event, recorded.plan, tape=self, keep=keep), Recorded(recorded.outcomes))
+            steps = engine.fire(event, recorded.plan, tape=self, keep=keep, is_same=recorded.is_same)
+            ruling = waiting.block(steps, Recorded(recorded.outcomes))
         except Unrecorded:  # the recording ends in the middle of the event
             for entry in self._due:
                 self._came_about(entry)
