@@ -20,6 +20,7 @@ ROWS = [
     "matching",
     "expressions",
     "reminders",
+    "receipts",
     "names",
     "payloads",
     "harn_payloads",
@@ -75,7 +76,6 @@ ROWS = [
     "hooks",
     "judging",
     "loop",
-    "receipts",
     "cli",
 ]
 SHARED_BY_VERBS = {"hookline.cli", "hookline.cli.arguments", "hookline.cli.show", "hookline.cli.timeline"}

@@ -5,7 +5,8 @@
     session   None, True, False, {"block": true, "reason": why}, {"decision": "allow|deny|ask", "reason": why}
 
 Everywhere a reminder may come along: {"reminder": {...}, "then": answer}, or the bare {"body": ...}. A dict
-with none of the known keys is no opinion; every other shape is an error that names the known ones.
+with none of the known keys is no opinion; every other shape is an error that names the known ones. Of a strict hook
+everything in an answer has to mean something, receipts excepted.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from hookline.errors import BadAnswer, UsageError
 from hookline.model import NO_OPINION, Decision, Event, Hook, Verdict, compact
 from hookline.reminders import KEYS as REMINDER_KEYS
 from hookline.reminders import reminder
-from hookline.wording import kind_of, shown
+from hookline.wording import kind_of, nearest, shown
 
 DEEPEST = 32
 """How many answers may stand inside each other's `then`."""
 
 CONTROL = frozenset({"deny", "args", "result", "output", "modify", "block", "decision", "action", "control"})
 """Keys that make a dict with a `body` something else than a bare reminder."""
+
+REMINDING = frozenset({"reminder", "then", "effects"})
+"""Keys that bring reminders along."""
 
 WITH_REMINDER = "{'reminder': {'body': text}, 'then': answer}, {'body': text}"
 SHAPES = {
@@ -65,9 +69,12 @@ def answered(hook: Hook, event: Event, value: Any, surface: str) -> Verdict:
         raise
     except UsageError as error:  # something in it is no JSON
         raise reading.wrong(value, str(error)) from None
+    notices = (*reading.notices, *verdict.notices)
+    if notices and reading.strict:
+        raise reading.wrong(value, notices[0].removesuffix(": ignored"))
     if not reading.reminders and not reading.notices:
         return verdict
-    return replace(verdict, reminders=tuple(reading.reminders), notices=(*reading.notices, *verdict.notices))
+    return replace(verdict, reminders=tuple(reading.reminders), notices=notices)
 
 
 class _Reading:
@@ -75,6 +82,7 @@ class _Reading:
 
     def __init__(self, hook: Hook, event: Event, surface: str) -> None:
         self.hook, self.event, self.surface = hook, event, surface
+        self.strict = bool(getattr(hook.action, "strict", False))
         self.reminders: list[dict[str, Any]] = []
         self.notices: list[str] = []
 
@@ -87,6 +95,8 @@ class _Reading:
                 return None
             if not isinstance(value, dict):
                 return value
+            if self.strict:
+                self._insist(value)
             for effect in self._listed(value.get("effects")):
                 self._effect(effect)
             if value.get("reminder") is not None:
@@ -99,6 +109,19 @@ class _Reading:
             self.notices += [f"its {key!r} stands beside 'then', which counts instead: ignored" for key in beside]
             value = value["then"]
         raise self.too_deep(value)
+
+    def _insist(self, answer: dict[str, Any]) -> None:
+        """Every key of a strict hook's answer means something, and one of them asks for something."""
+        from hookline.receipts import SCHEMA
+
+        if answer.get("schema") == SCHEMA:
+            return
+        bare = "body" in answer and not CONTROL & answer.keys()
+        asking = self.means() | REMINDING | (frozenset(REMINDER_KEYS) if bare else frozenset())
+        if odd := [key for key in answer if key not in asking and key != "reason"]:
+            raise self.wrong(answer, f"its {shown(odd[0])} means nothing here{nearest(str(odd[0]), sorted(asking))}")
+        if not asking & answer.keys():
+            raise self.wrong(answer, "it asks for nothing")
 
     def _listed(self, effects: Any) -> Iterator[Any]:
         if effects is None:
@@ -150,8 +173,12 @@ class _Reading:
         notices = self.ignored(answer)
         return Verdict(notices=notices) if notices else NO_OPINION
 
+    def means(self) -> frozenset[str]:
+        """The keys that mean something here."""
+        return KNOWN.get(self.event.name) or KNOWN[self.surface]
+
     def ignored(self, answer: dict[str, Any]) -> tuple[str, ...]:
-        means = KNOWN.get(self.event.name) or KNOWN[self.surface]
+        means = self.means()
         strange = [key for key in answer if key in CONTROL and key not in means and key != "control"]
         return tuple(
             f"its {key!r} means nothing on {self.event.name}: ignored"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import ModuleType
 from typing import Any
 
+from msgspec.structs import replace
+
 from hookline.errors import ConfigError, UsageError
-from hookline.model import Source
+from hookline.model import Call, Hook, Source
 from hookline.wording import nearest, shown
 
 Handler = Callable[[dict[str, Any]], Any]
@@ -70,7 +72,41 @@ def doc(handler: Any) -> str:
 
 
 def _inside(handler: Any) -> Any:
-    return handler.func if isinstance(handler, partial) else handler
+    inner = handler.handler if isinstance(handler, Once) else handler
+    return inner.func if isinstance(inner, partial) else inner
+
+
+def strictly(hook: Hook) -> Hook:
+    """The same hook, with a handler in whose answers everything has to mean something."""
+    return replace(hook, action=replace(hook.action, strict=True)) if isinstance(hook.action, Call) else hook
+
+
+class Once:
+    """A handler that is called for the first payload of each key only, also where threads race."""
+
+    MOST = 10_000
+    """Keys remembered; of a host with more sessions than that the oldest are forgotten."""
+
+    def __init__(self, handler: Handler, key: Callable[[dict[str, Any]], Hashable]) -> None:
+        self.handler, self._key = handler, key
+        self._called: dict[Hashable, object] = {}
+
+    def __call__(self, payload: dict[str, Any]) -> Any:
+        key, mine = self._key(payload), object()
+        if self._called.setdefault(key, mine) is not mine:
+            return None
+        if len(self._called) > self.MOST:
+            self._called.pop(next(iter(self._called)), None)
+        return self.handler(payload)
+
+    def was_called(self, key: Hashable) -> bool:
+        return key in self._called
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self.handler == other
+
+    def __hash__(self) -> int:
+        return hash(self.handler)
 
 
 class Later:

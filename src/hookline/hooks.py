@@ -14,7 +14,7 @@ from hookline.dialects import dialect as dialect_named
 from hookline.dialects import recognised
 from hookline.errors import ConfigError, UsageError
 from hookline.firing import Firing, absolute
-from hookline.handlers import Later
+from hookline.handlers import Later, strictly
 from hookline.model import Call, Digest, Hook, Level, Loaded, Notice, OnFailure, Report
 from hookline.parsing import parse, read_bytes
 from hookline.registering import Registering
@@ -30,20 +30,22 @@ class Hooks(Registering, Firing):
 
     `on_failure` says what a failing hook comes to: None lets the operation go on (and the ruling
     says so), "ask" and "deny" turn that round. `on_background` is called, on a background thread,
-    with the report of every fire-and-forget hook when it has ended.
+    with the report of every fire-and-forget hook when it has ended. `strict` takes nothing that would be
+    passed over: what is odd in a file raises, and so does what means nothing in the answer of a Harn handler.
     """
 
     def __init__(
         self,
         *,
         on_failure: OnFailure | None = None,
+        strict: bool = False,
         on_background: Callable[[Report], None] | None = None,
         clock: Callable[[], float] = time.time,
         new_id: Callable[[], str] | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(clock, _checked_on_failure(on_failure), on_background)
-        self._new_id = new_id
+        self._strict, self._new_id = strict, new_id
         self._environ = os.environ if environ is None else environ
 
     def __iter__(self) -> Iterator[Hook]:
@@ -62,7 +64,7 @@ class Hooks(Registering, Firing):
         path: str | os.PathLike[str],
         dialect: str | None = None,
         *,
-        strict: bool = False,
+        strict: bool | None = None,
         root: str | os.PathLike[str] | None = None,
         on_failure: OnFailure | None = None,
         level: Level = "project",
@@ -70,9 +72,9 @@ class Hooks(Registering, Firing):
         """Add the hooks of a configuration file; they are returned.
 
         The dialect is recognised from the content where it is not named. A bad entry is a notice and
-        the rest loads; `strict` raises a ConfigError instead. `root` is the directory that relative
-        paths in the file belong to, where its dialect has such a thing; `level` says whose file it is,
-        where its dialect orders hooks by that.
+        the rest loads; `strict` (by default that of `Hooks`) raises a ConfigError instead. `root` is the
+        directory that relative paths in the file belong to, where its dialect has such a thing; `level`
+        says whose file it is, where its dialect orders hooks by that.
         """
         file = os.fspath(path)
         speaks = dialect_named(dialect) if dialect is not None else None
@@ -81,7 +83,7 @@ class Hooks(Registering, Firing):
         speaks = speaks or recognised(document, file)
         base = os.fspath(root) if root is not None else None
         loaded = speaks.read(document, file, root=base, environ=self._environ, level=level)
-        if strict and loaded.notices:
+        if loaded.notices and (self._strict if strict is None else strict):
             raise ConfigError("\n".join(map(str, loaded.notices)))
         for hook in loaded.hooks:  # whoever names a file trusts it: its handlers are imported, and missed, now
             if isinstance(hook.action, Call) and isinstance(hook.action.handler, Later) and not hook.barred:
@@ -110,6 +112,7 @@ class Hooks(Registering, Firing):
     ) -> list[Hook]:
         digest = Digest(data)
         hooks = [replace(hook, digest=digest, on_failure=hook.on_failure or on_failure) for hook in loaded.hooks]
+        hooks = list(map(strictly, hooks)) if self._strict else hooks
         disabled = {(dialect, name): f"disabled by {file}" for name in loaded.disabled}
         self._registry.add(hooks, disabled, loaded.notices)
         return hooks

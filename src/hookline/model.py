@@ -166,12 +166,13 @@ class Digest:
 
 
 class Call(Struct, frozen=True):
-    """A Python callable to call with the payload."""
+    """A Python callable to call with the payload. Nothing in the answer of a `strict` one may be without a meaning."""
 
     runner: ClassVar[str] = "call"
 
     handler: Callable[[dict[str, Any]], Any]
     label: str = ""
+    strict: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         return {"handler": self.label}

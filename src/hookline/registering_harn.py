@@ -55,6 +55,12 @@ class RegisteringHarn:
     """The ways to register a handler of Harn."""
 
     _registry: Registry
+    _strict: bool
+
+    def _registered(self, *hooks: Hook) -> Registration:
+        from hookline.handlers import strictly
+
+        return Registration(self._registry, map(strictly, hooks) if self._strict else hooks)
 
     # -- tools
 
@@ -76,7 +82,7 @@ class RegisteringHarn:
                 raise UsageError(f"register_tool_hook takes {known}, not {shown(name)}{nearest(str(name), TOOL_KEYS)}")
         from hookline.dialects import harn
 
-        return Registration(self._registry, harn.tool_hooks(**given))
+        return self._registered(*harn.tool_hooks(**given))
 
     if TYPE_CHECKING:
 
@@ -163,7 +169,7 @@ class RegisteringHarn:
         """A hook of one of Harn's fourteen session events, in either spelling."""
         from hookline.dialects import harn
 
-        return Registration(self._registry, [harn.session_hook(event, handler, pattern)])
+        return self._registered(harn.session_hook(event, handler, pattern))
 
     if TYPE_CHECKING:
 
@@ -242,16 +248,28 @@ class RegisteringHarn:
         ) -> Registration: ...
         @overload
         def register_persona_hook(
-            self, persona_pattern: str, event: names.OnBudgetThreshold, handler: NoticeTakes[harns.OnBudgetThreshold]
+            self,
+            persona_pattern: str,
+            event: names.OnBudgetThreshold,
+            handler: NoticeTakes[harns.OnBudgetThreshold],
+            *,
+            once: bool = False,
         ) -> Registration: ...
         @overload
-        def register_persona_hook(self, persona_pattern: str, event: str, handler: StepTakes) -> Registration: ...
+        def register_persona_hook(
+            self, persona_pattern: str, event: str, handler: StepTakes, *, once: bool = False
+        ) -> Registration: ...
 
-    def register_persona_hook(self, persona_pattern: str, event: str, handler: Any) -> Registration:
-        """A hook of the steps and notices of every persona that fits: PreStep, OnBudgetThreshold(80), …"""
+    def register_persona_hook(
+        self, persona_pattern: str, event: str, handler: Any, *, once: bool = False
+    ) -> Registration:
+        """A hook of the steps and notices of every persona that fits: PreStep, OnBudgetThreshold(80), …
+
+        `once` is for thresholds: however often a persona reports, the handler is called once in a session.
+        """
         from hookline.dialects import harn
 
-        return Registration(self._registry, [harn.persona_hook(persona_pattern, event, handler)])
+        return self._registered(harn.persona_hook(persona_pattern, event, handler, once=once))
 
     if TYPE_CHECKING:
 
@@ -275,14 +293,14 @@ class RegisteringHarn:
         ) -> OnNotice[harns.OnPersonaResumed]: ...
         @overload
         def on_persona(
-            self, persona_pattern: str, event: names.OnBudgetThreshold
+            self, persona_pattern: str, event: names.OnBudgetThreshold, *, once: bool = False
         ) -> OnNotice[harns.OnBudgetThreshold]: ...
         @overload
-        def on_persona(self, persona_pattern: str, event: str) -> Registers[Any, Any]: ...
+        def on_persona(self, persona_pattern: str, event: str, *, once: bool = False) -> Registers[Any, Any]: ...
 
-    def on_persona(self, persona_pattern: str, event: str) -> Any:
+    def on_persona(self, persona_pattern: str, event: str, *, once: bool = False) -> Any:
         """`@hooks.on_persona("merge_*", "OnBudgetThreshold(80)")`."""
-        return registers(lambda handler: self.register_persona_hook(persona_pattern, event, handler))
+        return registers(lambda handler: self.register_persona_hook(persona_pattern, event, handler, once=once))
 
     if TYPE_CHECKING:
 
@@ -341,17 +359,21 @@ class RegisteringHarn:
             step_name: str,
             event: names.OnBudgetThreshold,
             handler: NoticeTakes[harns.OnBudgetThreshold],
+            *,
+            once: bool = False,
         ) -> Registration: ...
         @overload
         def register_step_hook(
-            self, persona_pattern: str, step_name: str, event: str, handler: StepTakes
+            self, persona_pattern: str, step_name: str, event: str, handler: StepTakes, *, once: bool = False
         ) -> Registration: ...
 
-    def register_step_hook(self, persona_pattern: str, step_name: str, event: str, handler: Any) -> Registration:
+    def register_step_hook(
+        self, persona_pattern: str, step_name: str, event: str, handler: Any, *, once: bool = False
+    ) -> Registration:
         """The same for the step of this name only."""
         from hookline.dialects import harn
 
-        return Registration(self._registry, [harn.step_hook(persona_pattern, step_name, event, handler)])
+        return self._registered(harn.step_hook(persona_pattern, step_name, event, handler, once=once))
 
     if TYPE_CHECKING:
 
@@ -377,14 +399,16 @@ class RegisteringHarn:
         ) -> OnNotice[harns.OnPersonaResumed]: ...
         @overload
         def on_step(
-            self, persona_pattern: str, step_name: str, event: names.OnBudgetThreshold
+            self, persona_pattern: str, step_name: str, event: names.OnBudgetThreshold, *, once: bool = False
         ) -> OnNotice[harns.OnBudgetThreshold]: ...
         @overload
-        def on_step(self, persona_pattern: str, step_name: str, event: str) -> Registers[Any, Any]: ...
+        def on_step(
+            self, persona_pattern: str, step_name: str, event: str, *, once: bool = False
+        ) -> Registers[Any, Any]: ...
 
-    def on_step(self, persona_pattern: str, step_name: str, event: str) -> Any:
+    def on_step(self, persona_pattern: str, step_name: str, event: str, *, once: bool = False) -> Any:
         """`@hooks.on_step("merge_*", "audit", "PreStep")`."""
-        return registers(lambda handler: self.register_step_hook(persona_pattern, step_name, event, handler))
+        return registers(lambda handler: self.register_step_hook(persona_pattern, step_name, event, handler, once=once))
 
 
 TOOL_KEYS = ("pattern", "deny", "max_output", "pre", "post")

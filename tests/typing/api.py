@@ -182,7 +182,8 @@ def spent(payload: harn_payloads.OnBudgetThreshold) -> NoticeAnswer:
 
 
 hooks.register_persona_hook("*", "OnPersonaPaused", loosely)
-hooks.register_persona_hook("*", "OnBudgetThreshold(80)", spent)
+hooks.register_persona_hook("*", "OnBudgetThreshold(80)", spent, once=True)
+hooks.on_step("*", "audit", "OnBudgetThreshold", once=True)(spent)
 hooks.register_step_hook("*", "audit", "pre_step", audited)
 hooks.register_persona_hook("*", "PostStep", audited)  # type: ignore[arg-type]
 hooks.register_step_hook("*", "audit", "PreStep", lambda payload: 7)  # type: ignore[return-value, arg-type]

@@ -121,18 +121,34 @@ def session_hook(event: str, handler: Any, pattern: str = "*") -> Hook:
     return _hook(f"session_hook::{name}", name, handlers.checked(handler, "the handler"), _matcher(name, pattern))
 
 
-def persona_hook(persona: str, event: str, handler: Any) -> Hook:
+def persona_hook(persona: str, event: str, handler: Any, *, once: bool = False) -> Hook:
     """A hook of every step, or of the notices, of the personas that fit the glob."""
     name, matcher = _persona_matcher(persona, None, event, "register_persona_hook")
-    called = handlers.checked(handler, "the handler")
+    called, matcher = _called(handler, matcher, name, once=once)
     return _hook(f"persona_hook::{persona}::{event.strip()}", name, called, matcher)
 
 
-def step_hook(persona: str, step: str, event: str, handler: Any) -> Hook:
+def step_hook(persona: str, step: str, event: str, handler: Any, *, once: bool = False) -> Hook:
     """A hook of the step of this very name, of the personas that fit the glob."""
     name, matcher = _persona_matcher(persona, step, event, "register_step_hook")
-    called = handlers.checked(handler, "the handler")
+    called, matcher = _called(handler, matcher, name, once=once)
     return _hook(f"step_hook::{persona}::{step}::{event.strip()}", name, called, matcher)
+
+
+def _called(handler: Any, matcher: Matcher, event: str, *, once: bool) -> tuple[handlers.Handler, Matcher]:
+    """The handler; one that is called only `once` in a session for each persona does not match again."""
+    called = handlers.checked(handler, "the handler")
+    if not once:
+        return called, matcher
+    if event != "OnBudgetThreshold":
+        raise UsageError(f"once=True is for OnBudgetThreshold, which is reported over and over, not for {event}")
+    first = handlers.Once(called, lambda payload: (payload["session"]["id"], payload["persona"]))
+
+    def test(event: Event) -> bool:
+        key = (event.session_id, event.payload.get("persona") or "")
+        return matcher.test(event) and not first.was_called(key)
+
+    return first, Matcher(", ".join(filter(None, (matcher.text, "once in a session"))), test)
 
 
 def _hook(name: str, event: str, handler: handlers.Handler, matcher: Matcher, source: Source | None = None) -> Hook:
