@@ -38,7 +38,7 @@ def read(event: str, value: Any, **payload: Any) -> Verdict:
 
 
 def refused(event: str, value: Any) -> str:
-    """The message of the error this answer is on this event; it names the hook, the event and the known shapes."""
+    """The message of the error this answer is on this event; it names the hook, the event, the place and the known shapes."""
     with pytest.raises(BadAnswer) as caught:
         read(event, value)
     error = caught.value
@@ -47,7 +47,8 @@ def refused(event: str, value: Any) -> str:
     assert (error.hook, error.event) == (f"hook::{event}", event)
     message = str(error)
     assert message.startswith(f"hook::{event} on {event}: ")
-    return message
+    assert message.endswith(" (handlers.py#L1)")
+    return message.removesuffix(" (handlers.py#L1)")
 
 
 def deny(reason: str) -> Verdict:

@@ -156,7 +156,7 @@ class _Reading:
         try:
             made = reminder(spec, id="", event=self.event.name)
         except UsageError as error:
-            raise BadAnswer(self.hook.name, self.event.name, str(error)) from None
+            raise self._bad(str(error)) from None
         self.reminders.append({key: value for key, value in made.to_dict().items() if key in REMINDER_KEYS})
 
     def too_deep(self, value: Any) -> BadAnswer:
@@ -164,9 +164,13 @@ class _Reading:
 
     def wrong(self, value: Any, why: str = "") -> BadAnswer:
         takes = SHAPES.get(self.event.name) or SHAPES[self.surface]
+        why = why or mistaken(value, "verdicts are for @hooks.on")
         got = f"it answered {shown(value)}, which is {kind_of(value)}"
         message = f"{got}; {why}" if why else got
-        return BadAnswer(self.hook.name, self.event.name, f"{message}; it takes {takes}, or {WITH_REMINDER}")
+        return self._bad(f"{message}; it takes {takes}, or {WITH_REMINDER}")
+
+    def _bad(self, message: str) -> BadAnswer:
+        return BadAnswer(self.hook.name, self.event.name, message, str(self.hook.source))
 
     def nothing(self, answer: dict[str, Any]) -> Verdict:
         """No opinion, with a notice of what means something elsewhere."""
@@ -189,6 +193,13 @@ class _Reading:
     def reason(self, answer: dict[str, Any], default: str) -> str:
         said = answer.get("reason")
         return (text(said).strip() if said is not None else "") or default
+
+
+def mistaken(value: Any, other: str) -> str:
+    """What somebody most likely forgot who answered with this; `other` is said of the answers of the other protocol."""
+    if isinstance(value, Verdict | dict):
+        return other
+    return "call it: an answer is no function" if callable(value) else ""
 
 
 def text(value: Any) -> str:

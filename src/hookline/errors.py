@@ -48,12 +48,11 @@ class HookDenied(HooklineError):
 
 
 class HookError(HooklineError):
-    """A Python handler raised; the cause is chained."""
+    """A Python handler raised; the cause is chained. `source` says where it was written."""
 
-    def __init__(self, hook: str, event: str, message: str) -> None:
-        super().__init__(f"{hook} on {event}: {message}")
-        self.hook = hook
-        self.event = event
+    def __init__(self, hook: str, event: str, message: str, source: str = "") -> None:
+        super().__init__(f"{hook} on {event}: {message}{f' ({source})' if source else ''}")
+        self.hook, self.event, self.message, self.source = hook, event, message, source
 
 
 class BadAnswer(HookError, UsageError):

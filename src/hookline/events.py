@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookline.errors import UsageError
-from hookline.model import BASE_FIELDS
+from hookline.model import BASE_FIELDS, compact
 from hookline.wording import kind_of, nearest, shown
 
 EFFECTS = {
@@ -439,6 +439,27 @@ def _looked_at(row: Row, name: str, value: Any) -> None:
     words, types = TYPES[FIELD_TYPES[name]]
     if not isinstance(value, types) or (isinstance(value, bool) and int in types):
         raise UsageError(f"{row.name}: {name} must be {words}, not {kind_of(value)}: {shown(value)}")
+
+
+REWRITTEN = {"tool_input": "object", "args": "list"}
+"""What a rewrite must be where it is more than the type of the field it stands in for."""
+
+OWN_FLOW = frozenset({"args", "output"})
+"""What a step is given and gives: any objects of the program's."""
+
+
+def misfit(name: str, value: Any) -> str:
+    """What keeps a value from being put in the place of this field; "" where it may."""
+    words, types = TYPES[REWRITTEN.get(name) or FIELD_TYPES[name]]
+    if not isinstance(value, types):
+        return f"must be {words}, not {kind_of(value)}: {shown(value)}"
+    if name in OWN_FLOW:
+        return ""
+    try:
+        compact(value)
+    except UsageError as error:
+        return str(error).removeprefix("a payload ")
+    return ""
 
 
 def _listed(row: Row) -> str:

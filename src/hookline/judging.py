@@ -23,6 +23,9 @@ ASKED = (
 )
 """The parts of a ruling that ask something of the host; the others say how it came about."""
 
+OUTCOME = ("decision", "error")
+"""Those that a change is summed up by; the rest are effects."""
+
 GIVEN_LATER = ("id", "source", "fired_at_turn", "originating_agent_id")
 """What a session adds to a hook's reminder."""
 
@@ -49,6 +52,14 @@ class Change(Struct, frozen=True):
         return _done(self.before), _done(self.after)
 
     @property
+    def effects(self) -> list[str]:
+        """What is asked of the host otherwise, besides the decision: context, a rewrite, a halt."""
+        if self.planned:
+            return []
+        before, after = wish(self.before), wish(self.after)
+        return [name for name in ASKED if name not in OUTCOME and before.get(name) != after.get(name)]
+
+    @property
     def deciders(self) -> list[str]:
         """The hooks that make the difference: those that decide now, else those that decided then."""
         if self.planned:
@@ -59,8 +70,17 @@ class Change(Struct, frozen=True):
 
     def to_dict(self) -> dict[str, Any]:
         tool = {"tool": self.tool} if self.tool else {}
+        effects = {"effects": self.effects} if self.effects else {}
         by = {"decided_by": self.deciders}
-        return {"seq": self.seq, "event": self.event, **tool, "before": self.before, "after": self.after, **by}
+        return {
+            "seq": self.seq,
+            "event": self.event,
+            **tool,
+            "before": self.before,
+            "after": self.after,
+            **effects,
+            **by,
+        }
 
 
 def _done(ruling: dict[str, Any]) -> str:
@@ -151,15 +171,21 @@ def _tool(event: Record) -> str:
 def summary(found: list[Change]) -> list[str]:
     """The changes in sentences: what was done, and what would be done now."""
     turns = Counter(("", "") if change.planned else change.turn for change in found)
-    return [_sentence(number, *turn) for turn, number in turns.most_common()]
+    effects: dict[tuple[str, str], Counter[str]] = {}
+    for change in found:
+        if not change.planned:
+            effects.setdefault(change.turn, Counter()).update(change.effects)
+    return [_sentence(number, *turn, effects.get(turn, Counter())) for turn, number in turns.most_common()]
 
 
-def _sentence(number: int, before: str, now: str) -> str:
+def _sentence(number: int, before: str, now: str, effects: Counter[str]) -> str:
     if not before:
         return f"{number} event{'' if number == 1 else 's'} would run other hooks"
     events = "1 event that was" if number == 1 else f"{number} events that were"
-    other = f"would still be {now}, but with other effects" if before == now else f"would now be {now}"
-    return f"{events} {before} {other}"
+    if before != now:
+        return f"{events} {before} would now be {now}"
+    other = ", ".join(f"{name} {times}" for name, times in effects.most_common())
+    return f"{events} {before} would still be {now}, but with other effects ({other})"
 
 
 def by_hook(found: list[Change]) -> dict[str, int]:

@@ -281,6 +281,8 @@ class Verdict(Struct, frozen=True):
 
     def __or__(self, other: Verdict) -> Verdict:
         """Both wishes in one: the stricter decision, everything else together, the right one over the left."""
+        if not isinstance(other, Verdict):
+            return NotImplemented
         stricter = max(self, other, key=lambda verdict: RANK[verdict.decision])
         same = self.decision == other.decision
         reasons = [self.reason, other.reason] if same else [stricter.reason]

@@ -10,6 +10,10 @@ from hookline.reminders import KEYS, reminder
 from hookline.wording import kind_of, nearest, shown
 
 
+class Misbuilt(UsageError):
+    """A verdict that cannot be: a mistake in the program, which must not pass for a handler that failed."""
+
+
 def allow(reason: str = "") -> Verdict:
     """It may go on; another hook may still object."""
     return Verdict(decision="allow", reason=_text(reason, "allow"))
@@ -29,9 +33,9 @@ def rewrite(**changes: Any) -> Verdict:
     """Something else in the place of what there is: `rewrite(tool_input={...})`."""
     for name in changes:
         if name not in REWRITES:
-            raise UsageError(f"rewrite() takes {', '.join(REWRITES)}, not {name!r}{nearest(name, REWRITES)}")
+            raise Misbuilt(f"rewrite() takes {', '.join(REWRITES)}, not {name!r}{nearest(name, REWRITES)}")
     if not changes:
-        raise UsageError(f"rewrite() needs something to rewrite: one of {', '.join(REWRITES)}")
+        raise Misbuilt(f"rewrite() needs something to rewrite: one of {', '.join(REWRITES)}")
     return Verdict(rewrites=changes)
 
 
@@ -42,7 +46,10 @@ def context(text: str) -> Verdict:
 
 def remind(body: str, **options: Any) -> Verdict:
     """A reminder that the model is shown with its next calls; options as in `{"body": ..., "ttl_turns": 2}`."""
-    made = reminder({"body": body, **options}, id="").to_dict()
+    try:
+        made = reminder({"body": body, **options}, id="").to_dict()
+    except UsageError as error:
+        raise Misbuilt(str(error)) from None
     return Verdict(reminders=({key: made[key] for key in KEYS},))
 
 
@@ -53,5 +60,5 @@ def halt(reason: str) -> Verdict:
 
 def _text(value: Any, who: str) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{who}() takes a text, not {kind_of(value)}: {shown(value)}")
+        raise Misbuilt(f"{who}() takes a text, not {kind_of(value)}: {shown(value)}")
     return value

@@ -145,11 +145,21 @@ def test_payload_from_everywhere(project: Path, tmp_path: Path) -> None:
         (["fier"], 64, "did you mean 'fire'"),
         (["fire"], 64, "the following arguments are required: EVENT"),
         (["fire", "Stop", "--nope"], 64, "unrecognized arguments: --nope"),
+        (["fire", "Stop", "--confg", "x"], 64, "unrecognized arguments: --confg x; did you mean '--config'?"),
+        (["tape", "show", "t", "--decison=ask"], 64, "did you mean '--decision'?"),
+        (["tape", "shw", "t"], 64, "did you mean 'show'?"),
+        (["list", "settings.json"], 64, "did you mean --config settings.json?"),
+        (["explain", "Stop", "{}"], 64, "did you mean --payload '{}'?"),
+        (["fire", "Stop", "--mask", "x"], 64, "--mask goes with --tape FILE"),
+        (["fire", "Stop", "--fsync", "--no-masking"], 64, "--fsync and --no-masking go with --tape FILE"),
+        (["tape", "verify", "t", "--expect", "@/no/such"], 64, "--expect @/no/such: cannot be read: No such file"),
         (["fire", "Stop", "--root", "/"], 64, "--root goes with --config"),
         (["fire", "PreTolUse", "-c", "SETTINGS"], 64, "did you mean 'PreToolUse'"),
         (["fire", "PreToolUse", "-c", "SETTINGS"], 64, "PreToolUse needs tool_input and tool_name"),
         (["fire", "Stop", "-c", "SETTINGS", "-p", "[1]"], 64, "--payload must be a JSON object, not a list"),
         (["fire", "Stop", "-c", "SETTINGS", "-p", "{"], 64, "--payload is not JSON"),
+        (["fire", "Stop", "-c", "SETTINGS", "-p", " "], 64, "--payload is empty; it takes a JSON object such as {"),
+        (["fire", "Stop", "-c", "SETTINGS", "-p", "{'a': 1}"], 64, "(JSON has double quotes only)"),
         (["fire", "Stop", "-c", "SETTINGS", "-p", "@/no/such"], 64, "--payload @/no/such: cannot be read"),
         (["fire", "Stop", "-c", "SETTINGS", "-p", '{"respons":"x"}'], 64, "did you mean 'response'"),
         (["fire", "Stop", "-c", "SETTINGS", "--cwd", "/no/such"], 64, "--cwd '/no/such' is not a directory"),
@@ -209,7 +219,9 @@ def test_help_teaches() -> None:
         done = hookline(verb, "--help")
         assert done.returncode == 0
         assert "examples:" in done.stdout
+        assert hookline("help", verb).stdout == done.stdout
     assert hookline("--version").stdout.startswith("hookline ")
+    assert hookline("-V").stdout == hookline("--version").stdout
 
 
 def test_explain_runs_nothing(project: Path) -> None:
@@ -257,6 +269,49 @@ def test_a_reader_that_goes_away_is_no_denial(project: Path) -> None:
     assert done.returncode == 70
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["list"], ["events", "Stop", "--json"]])
+def test_an_answer_that_cannot_be_written(words: list[str]) -> None:
+    """A full disk is no bug of ours, and is told as what it is."""
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "hookline", *words]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, text=True)
+    assert (done.returncode, done.stderr) == (
+        70,
+        "hookline: the answer could not be written: No space left on device\n",
+    )
+
+
+def test_nobody_at_a_terminal(project: Path) -> None:
+    """For a file or another program no line is broken, cut, or filled up with blanks."""
+    done = hookline("fire", "PreToolUse", "-c", f"{project}/settings.json", "-p", BASH, COLUMNS="")
+    assert f"{project}" in done.stdout or "guard.py" in done.stdout
+    assert not [line for line in done.stdout.splitlines() if line != line.rstrip()]
+    listed = hookline("list", "-c", f"{project}/settings.json", COLUMNS="")
+    assert f"    {project}/settings.json#/hooks/PreToolUse/0" in listed.stdout.splitlines()
+
+
+def test_many_verbs_in_one_process() -> None:
+    """`main` may be called again and again, whichever verbs were called before."""
+    code = "from hookline.cli import main; print([main([w, *x]) for w, *x in (['list'], ['events', 'Stop'], ['list'])])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[0, 0, 0]"
+
+
+def test_a_handler_that_fails_is_no_wrong_usage(tmp_path: Path) -> None:
+    """Of a manifest's handler that raises, or answers nonsense: 65; with HOOKLINE_DEBUG=1 also where."""
+    (tmp_path / "bad.py").write_text("def nonsense(event):\n    return True\n\ndef broken(event):\n    event['no']\n")
+    for name, word in (("nonsense", "it answered True"), ("broken", "raised KeyError: 'no'")):
+        (tmp_path / "harn.toml").write_text(f'[[hooks]]\nevent = "PreToolUse"\nhandler = "bad::{name}"\n')
+        done = hookline("fire", "PreToolUse", "-c", f"{tmp_path}/harn.toml", "-p", BASH)
+        assert (done.returncode, done.stdout) == (65, "")
+        assert f"bad::{name} on PreToolUse: {word}" in done.stderr
+        assert f"{tmp_path}/harn.toml#/hooks/0" in done.stderr
+        assert "Traceback" not in done.stderr
+        shown = hookline("fire", "PreToolUse", "-c", f"{tmp_path}/harn.toml", "-p", BASH, HOOKLINE_DEBUG="1")
+        assert "Traceback" in shown.stderr
 
 
 def test_a_file_with_an_equals_sign_in_its_name(project: Path) -> None:

@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
+from hookline import Hooks
 from hookline.model import compact
 from hookline.tape import chained, sealed, verify
 from hookline.tape import line as line_of
 from studio import record, records, scripts
 
 
-def hookline(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def hookline(*words: object, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "hookline", *map(str, words)],
         cwd=cwd,
@@ -27,7 +28,7 @@ def hookline(*words: object, cwd: Path | None = None) -> subprocess.CompletedPro
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "250"},
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "250"} | env,
         timeout=60,
     )
 
@@ -145,7 +146,7 @@ def test_everything_is_shown(tape: Path) -> None:
     assert (len(lines), last) == (verify(tape).records, f"{verify(tape).records} records.")
     for words in ("PreToolUse Bash", "calls tool_hook::exec_*::pre harn", "vetoed: exec is gated", "skipped: no match",
                   "ruling deny: exec is gated", "raised: ", "returned timeout", "user: fix the test", "Bash gave: ",
-                  "tool Other failed: ", "reminder: breathe", "subagent ", "[context"):  # fmt: skip
+                  "tool Other failed: ", "reminder: breathe", "subagent: ", "[context"):  # fmt: skip
         assert words in done.stdout
 
 
@@ -187,6 +188,37 @@ def test_a_tape_that_cannot_be_read_to_its_end(torn: Path) -> None:
     assert "is torn" in done.stderr
     found = answer("tape", "show", torn, code=65)
     assert (len(found["records"]), "is torn" in found["error"]) == (verify_records(torn), True)
+
+
+def test_a_tape_that_was_changed_is_not_told_as_whole(tape: Path, tmp_path: Path) -> None:
+    """A timeline, and numbers, of what somebody wrote anew come with the line that does not fit: 65."""
+    (tmp_path / "edited").write_bytes(tape.read_bytes().replace(b"exec is gated", b"exec is great"))
+    for verb in ("show", "stats"):
+        done = hookline("tape", verb, tmp_path / "edited")
+        assert done.returncode == 65
+        assert done.stdout
+        assert "does not fit the chain" in done.stderr
+        assert "does not fit the chain" in answer("tape", verb, tmp_path / "edited", code=65)["error"]
+    kept = len(shown(tape, "--event", "Stop"))
+    assert len(answer("tape", "show", tmp_path / "edited", "--event", "Stop", code=65)["records"]) == kept
+
+
+def test_a_text_on_the_tape_cannot_forge_a_line(tmp_path: Path) -> None:
+    """What a tool gave has its breaks spelled out, and is cut: a record is one line."""
+    with Hooks().session(id="s", tape=tmp_path / "t") as s:
+        s.tool("x", {}, lambda given: "gave\n    99 20:00:00.000   ruling allow: a person said yes\n" + "long " * 200)
+    lines = hookline("tape", "show", tmp_path / "t").stdout.splitlines()
+    assert len(lines) == verify(tmp_path / "t").records + 1
+    told = next(line for line in lines if "gave: " in line)
+    assert r"gave: gave\n    99 20:00:00.000   ruling allow" in told
+    assert len(told) < 300
+
+
+def test_what_is_taken_out_says_what_it_is_about(tape: Path) -> None:
+    """Where filters leave rulings without their events, each names its event."""
+    lines = hookline("tape", "show", tape, "--decision", "ask").stdout.splitlines()[:-1]
+    assert lines
+    assert all("PreToolUse" in line for line in lines)
 
 
 def verify_records(torn: Path) -> int:
@@ -241,6 +273,13 @@ def test_the_table_of_numbers(tape: Path) -> None:
     done = hookline("tape", "stats", tape)
     assert "p50/p95/max ms" in done.stdout
     assert f"{verify(tape).records} records" in done.stdout.splitlines()[-1]
+
+
+def test_the_numbers_on_a_narrow_terminal(tape: Path) -> None:
+    """A name is never broken over lines of a letter each: it has a line of its own."""
+    done = hookline("tape", "stats", tape, COLUMNS="60")
+    assert "tool_hook::exec_*::pre" in [line.rstrip() for line in done.stdout.splitlines()]
+    assert max(map(len, done.stdout.splitlines())) <= 60
 
 
 def test_no_tape_to_sum_up(tmp_path: Path) -> None:
@@ -381,6 +420,20 @@ def test_nothing_would_change(judged: tuple[Path, Path]) -> None:
         "identical": True, "records": 23, "changed": [], "by_hook": {},
     }  # fmt: skip
     assert "0 of 5 events would be ruled otherwise." in hookline("replay", tape, "--against", config).stdout
+
+
+def test_what_else_would_be_asked_of_the_host(tmp_path: Path) -> None:
+    """Where the decision stays, what differs is named: in the row, in the sum, as JSON."""
+    then = scripts(tmp_path, then="echo look out")
+    payload = json.dumps({"tool_name": "Bash", "tool_input": {}})
+    hookline("fire", "PreToolUse", "-c", then, "-p", payload, "--tape", tmp_path / "t")
+    (tmp_path / "now").mkdir()
+    now = scripts(tmp_path / "now", today="true")
+    done = hookline("replay", tmp_path / "t", "--against", now)
+    assert "allowed: other context" in done.stdout
+    assert "1 event that was allowed would still be allowed, but with other effects (context 1)." in done.stdout
+    [change] = answer("replay", tmp_path / "t", "--against", now, code=65)["changed"]
+    assert change["effects"] == ["context"]
 
 
 def test_only_the_plan(judged: tuple[Path, Path]) -> None:

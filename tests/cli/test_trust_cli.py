@@ -125,7 +125,7 @@ def test_what_changed_is_shown(world: World) -> None:
     world.script("project/.llxprt/hooks/guard.sh", "exit 0")
     shown = world.hookline("trust").stdout
     assert "  since it was trusted:\n" in shown
-    assert f"    -: changed file: {world.project}/.llxprt/hooks/guard.sh (was " in shown
+    assert f"    changed file: {world.project}/.llxprt/hooks/guard.sh (was " in shown
     explained = world.hookline("explain", "PreToolUse", "-p", PAYLOAD, "--json")
     [row] = json.loads(explained.stdout)["hooks"]
     assert row["skipped"].startswith(f"changed since it was trusted: {world.project}/.llxprt/hooks/guard.sh (was ")

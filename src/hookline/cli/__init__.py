@@ -6,6 +6,7 @@ configuration. Never 2 by accident: hosts read it as a denial.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
-from hookline.errors import ConfigError, HooklineError, TapeError, UsageError
+from hookline.errors import ConfigError, HookError, HooklineError, TapeError, UsageError
 from hookline.wording import harmless, nearest, shown
 
 VERBS = {
@@ -51,11 +52,14 @@ Try:
 64 wrong usage, 65 bad data, 78 bad configuration, 70 a bug in hookline.
 """
 
+UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""What keeps an answer from being written where stdout leads to a file."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a verb; the exit code. Without `argv` the process is ours, and ends with it."""
     if argv is not None:
-        return _main(list(argv))
+        return _main([*argv])  # once `hookline list` was called, `list` is our own module here
     gc.set_threshold(GARBAGE)
     try:
         return _main(sys.argv[1:])
@@ -69,6 +73,10 @@ def _main(words: list[str]) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
+    except HookError as error:  # a Python handler of a manifest that raised, or answered nonsense
+        if os.environ.get("HOOKLINE_DEBUG"):
+            raise
+        return _complain(error, BAD_DATA)
     except UsageError as error:
         return _complain(error, USAGE)
     except ConfigError as error:
@@ -80,9 +88,12 @@ def _main(words: list[str]) -> int:
         return BUG
     except KeyboardInterrupt:
         return INTERRUPTED
-    except HooklineError as error:  # a Python handler of a manifest that raised
+    except HooklineError as error:
         return _complain(error, BAD_DATA)
     except Exception as error:  # the last line of defence: a traceback is no answer, and Python would exit with 1
+        if isinstance(error, OSError) and error.errno in UNWRITABLE:
+            _silenced()
+            return _complain(f"the answer could not be written: {error.strerror}", BUG)
         if os.environ.get("HOOKLINE_DEBUG"):
             raise
         return _complain(f"a bug in hookline: {type(error).__name__}: {error} (HOOKLINE_DEBUG=1 shows where)", BUG)
@@ -112,10 +123,12 @@ def introduction() -> str:
 
 
 def _dispatch(words: list[str]) -> int:
+    if len(words) == 2 and words[0] in ("help", "-h", "--help") and words[1] in VERBS:
+        words = [words[1], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):
         print(introduction(), end="")
         return GO_ON
-    if words[0] == "--version":
+    if words[0] in ("-V", "--version"):
         import hookline
 
         print(f"hookline {hookline.__version__}")

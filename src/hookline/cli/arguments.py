@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from typing import Any, NoReturn
 
@@ -14,7 +15,7 @@ from hookline.errors import ConfigError, UsageError
 from hookline.events import find
 from hookline.hooks import Hooks
 from hookline.reading import BEYOND, BOM, NOT_JSON, json_value
-from hookline.wording import kind_of, shown
+from hookline.wording import kind_of, nearest, shown
 
 SYNONYMS = {
     "tool_arguments": "tool_input",
@@ -27,12 +28,46 @@ SYNONYMS = {
 }
 """What the payloads of the dialects call a field, and what we call it."""
 
+EXAMPLE = '{"tool_name":"Bash","tool_input":{}}'
+
 
 class Parser(argparse.ArgumentParser):
     """argparse, except that a usage error is ours to report: argparse would exit with 2, which means denied."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}\n{self.format_usage().rstrip()}\n`{self.prog} --help` shows examples")
+        said = self._meant(message)
+        raise UsageError(f"{said}\n{self.format_usage().rstrip()}\n`{self.prog} --help` says more")
+
+    def _meant(self, message: str) -> str:
+        """The complaint of argparse, with what a person most likely meant."""
+        what, _, words = message.partition("unrecognized arguments: ")
+        if what or not words:
+            return _choice(message)
+        hints = []
+        for word in words.split():
+            if word.startswith("-"):
+                hints.append(nearest(word.partition("=")[0], self.options()))
+            elif "--config" in self.options() and word.endswith((".json", ".yaml", ".yml", ".toml")):
+                hints.append(f"; did you mean --config {word}?")
+            elif "--payload" in self.options() and word.startswith(("{", "@")):
+                hints.append(f"; did you mean --payload {shown(word)}?")
+        return f"{message}{next(filter(None, hints), '')}"
+
+    def options(self) -> list[str]:
+        """Every option, also those of the verbs below this one."""
+        below = [made for action in self._actions for made in _parsers(action)]
+        return [*self._option_string_actions, *(name for made in below for name in made.options())]
+
+
+def _parsers(action: argparse.Action) -> list[Parser]:
+    choices = action.choices.values() if isinstance(action.choices, dict) else ()
+    return [made for made in choices if isinstance(made, Parser)]
+
+
+def _choice(message: str) -> str:
+    """`invalid choice: 'shw' (choose from 'show', 'stats')`, and which of them is near."""
+    found = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+    return message + nearest(found[1], [word.strip(" '") for word in found[2].split(",")]) if found else message
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -150,6 +185,8 @@ def _document(text: str) -> dict[str, Any]:
             raise UsageError(f"{where}: cannot be read: {error.strerror}") from None
     else:
         data = os.fsencode(text)
+    if not data.strip():
+        raise UsageError(f"{where} is empty; it takes a JSON object such as {EXAMPLE}")
     document = json_value(data.decode("utf-8", "replace").removeprefix(BOM).strip())
     if document is NOT_JSON or document is BEYOND:
         raise UsageError(f"{where} {_not_json(data)}; it got {shown(data[:60].decode('utf-8', 'replace'))}")
@@ -163,7 +200,8 @@ def _not_json(data: bytes) -> str:
     try:
         msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        return f"is not JSON: {error}"
+        quotes = " (JSON has double quotes only)" if data.lstrip(b"{[ \n").startswith(b"'") else ""
+        return f"is not JSON: {error}{quotes}"
     return "is nested too deep, or has too long a number"
 
 

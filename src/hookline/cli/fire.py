@@ -80,8 +80,9 @@ def _show(ruling: Ruling, *, as_json: bool) -> None:
 
 def _tape(arguments: argparse.Namespace) -> Tape | None:
     if not arguments.tape:
-        if arguments.fsync or arguments.mask or arguments.no_masking:
-            raise UsageError("--fsync, --mask and --no-masking go with --tape FILE")
+        given = {"--fsync": arguments.fsync, "--mask": arguments.mask, "--no-masking": arguments.no_masking}
+        if alone := [name for name, value in given.items() if value]:
+            raise UsageError(f"{' and '.join(alone)} {'go' if len(alone) > 1 else 'goes'} with --tape FILE")
         return None
     if arguments.mask and arguments.no_masking:
         raise UsageError("--mask adds to the masking that --no-masking turns off")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -31,14 +32,30 @@ STYLES = {
 LONGEST_CELL = 400
 
 
+UNBOUNDED = 4000
+"""Columns where nobody looks at a terminal."""
+
+
 class _Screen(Console):
     def on_broken_pipe(self) -> None:
         """Whoever reads went away: what exit code that is, `main` decides."""
         raise  # noqa: PLE0704  (rich calls this while it handles the BrokenPipeError)
 
 
+class _Pipe(_Screen):
+    """A file or another program reads: no line is broken or cut, none ends in blanks."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        with self.capture() as got:
+            super().print(*objects, **options)
+        self.file.write("\n".join(line.rstrip(" ") for line in got.get().split("\n")))
+
+
 def screen() -> Console:
-    return _Screen(highlight=False, soft_wrap=False)
+    made = _Screen(highlight=False, soft_wrap=False)
+    if made.is_terminal or os.environ.get("COLUMNS"):
+        return made
+    return _Pipe(highlight=False, soft_wrap=False, width=UNBOUNDED)
 
 
 def line(value: object, style: str = "") -> Text:
@@ -51,13 +68,15 @@ def cell(value: object, style: str = "") -> Text:
     return Text(text if len(text) <= LONGEST_CELL else text[:LONGEST_CELL] + "…", style=style)
 
 
-def table(*columns: str) -> Table:
+def table(on: Console, *columns: str) -> Table:
     """A table without lines. A column marked with `*` takes what room there is, the others what they need."""
     stretches = any(column.endswith("*") for column in columns)
-    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False, expand=stretches)
+    expand = stretches and not isinstance(on, _Pipe)
+    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False, expand=expand)
     for column in columns:
         wide = column.endswith("*")
-        made.add_column(column.rstrip("*"), overflow="fold", ratio=1 if wide else None, no_wrap=stretches and not wide)
+        ratio = 1 if wide and expand else None
+        made.add_column(column.rstrip("*"), overflow="fold", ratio=ratio, no_wrap=stretches and not wide)
     return made
 
 
@@ -67,7 +86,7 @@ def table(*columns: str) -> Table:
 def show_ruling(ruling: Ruling) -> None:
     console = screen()
     if ruling.hooks:
-        rows = table("hook*", "dialect", "status", "time", "says*")
+        rows = table(console, "hook*", "dialect", "status", "time", "says*")
         for report in ruling.hooks:
             rows.add_row(
                 line(report.hook),
@@ -181,7 +200,7 @@ def show_hooks(described: Sequence[tuple[Hook, About]], notices: Sequence[Notice
 
 def show_places(project: str | None, places: Sequence[Mapping[str, Any]]) -> None:
     console = screen()
-    rows = table("dialect", "whose", "place", "found")
+    rows = table(console, "dialect", "whose", "place", "found")
     for row in places:
         hooks = f"{row['hooks']} hook{'' if row['hooks'] == 1 else 's'}" if row["hooks"] else ""
         status = "" if row["status"] == "read" and hooks else row["status"]
@@ -230,7 +249,7 @@ def show_review(review: Mapping[str, Any]) -> None:
     if review.get("changes"):
         show(Text("\n  since it was trusted:", style="bold"))
         for change in review["changes"]:
-            show(_line("-", change, "yellow"))
+            show(Text("    ").append(_whole(change, "yellow")))
     show()
 
 
@@ -255,7 +274,7 @@ def _whole(value: str, style: str = "") -> Text:
 
 def show_records(rows: Sequence[Mapping[str, Any]], notices: Sequence[str]) -> None:
     console = screen()
-    shown = table("configuration", "dialect", "hooks", "files", "trusted at")
+    shown = table(console, "configuration", "dialect", "hooks", "files", "trusted at")
     for row in rows:
         counts = [str(row["hooks"]), str(row["scripts"])]
         shown.add_row(cell(row["file"]), cell(row["dialect"], "dim"), *counts, cell(row["at"]))
@@ -272,7 +291,7 @@ def show_records(rows: Sequence[Mapping[str, Any]], notices: Sequence[str]) -> N
 
 def show_events(rows: Sequence[Row]) -> None:
     console = screen()
-    shown = table("event", "fields (? may be left out)", "can be", "in each dialect")
+    shown = table(console, "event", "fields (? may be left out)", "can be", "in each dialect")
     for row in rows:
         fields = " ".join(name + ("" if name in row.required else "?") for name in row.fields)
         names = "\n".join(f"{dialect}: {name}" for dialect, name in row.spellings.items())

@@ -56,8 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    """What can be read is shown; a tape that is broken further down says so at the end."""
-    records = _Readable(_chosen(arguments))
+    """What can be read is shown; a tape that is broken, or does not fit its chain, says so at the end."""
+    records = _Readable(_chosen(arguments), arguments.file)
     if arguments.json:
         sys.stdout.write('{"records":[')
         for number, record in enumerate(records):
@@ -67,17 +67,17 @@ def _show(arguments: argparse.Namespace) -> int:
     else:
         from hookline.cli.timeline import show_records
 
-        show_records(records)
+        show_records(records, apart=bool(arguments.event or arguments.hook or arguments.decision))
     if records.error and not arguments.json:
         raise records.error
     return BAD_DATA if records.error else GO_ON
 
 
 class _Readable:
-    """The records up to the place where a tape cannot be read any further, and why."""
+    """The records up to the place where a tape cannot be read any further; and what is wrong with it, or its chain."""
 
-    def __init__(self, records: Iterator[Record]) -> None:
-        self._records = records
+    def __init__(self, records: Iterator[Record], file: str) -> None:
+        self._records, self._file = records, file
         self.error: TapeError | None = None
 
     def __iter__(self) -> Iterator[Record]:
@@ -92,6 +92,7 @@ class _Readable:
             if first is not None:
                 yield first
             yield from self._records
+            verify(self._file)
         except TapeError as error:
             self.error = error
 
@@ -167,7 +168,8 @@ def _expected(given: str | None) -> str:
             with open(given[1:], encoding="utf-8") as file:
                 given = file.read()
         except (OSError, UnicodeError) as error:
-            raise UsageError(f"--expect {given}: cannot be read: {error}") from None
+            why = getattr(error, "strerror", None) or error
+            raise UsageError(f"--expect {given}: cannot be read: {why}") from None
     if not given.strip():
         raise UsageError("--expect needs the hash of the last record, as `hookline tape verify` prints it")
     return given.strip()
@@ -184,11 +186,14 @@ def _save(path: str, head: str) -> None:
 def _stats(arguments: argparse.Namespace) -> int:
     from hookline.tallying import tallied
 
-    found = tallied(record for record, _ in read_whole(arguments.file))
+    records = _Readable((record for record, _ in read_whole(arguments.file)), arguments.file)
+    found = tallied(records)
     if arguments.json:
-        print(compact(found).decode())
-    else:
-        from hookline.cli.timeline import show_stats
+        print(compact(found | ({"error": str(records.error)} if records.error else {})).decode())
+        return BAD_DATA if records.error else GO_ON
+    from hookline.cli.timeline import show_stats
 
-        show_stats(found)
+    show_stats(found)
+    if records.error:
+        raise records.error
     return GO_ON

@@ -92,7 +92,8 @@ def tool_hooks(
     pattern = "*" if pattern is None else str(pattern)
     hooks = []
     if deny is not None:
-        hooks.append(_tool("PreToolUse", pattern, lambda payload: {"deny": deny}, native=True))
+        reason = deny if deny is True else text(deny)  # what cannot be told is a mistake now, not at every call
+        hooks.append(_tool("PreToolUse", pattern, lambda payload: {"deny": reason}, native=True))
     if isinstance(max_output, int) and not isinstance(max_output, bool):
         limit = max_output
         hooks.append(_tool("PostToolUse", pattern, lambda payload: _cut(payload["result"]["text"], limit), native=True))
@@ -396,14 +397,17 @@ def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
     if outcome.status == "raised":
         if event.name in SWALLOWED:
             return Verdict(failed=outcome.error)
-        raise HookError(hook.name, event.name, outcome.error) from outcome.exception
+        raise HookError(hook.name, event.name, outcome.error, str(hook.source)) from outcome.exception
     if outcome.value is None:
         return NO_OPINION
+    surface = ROWS[event.name].surface
     try:
-        return answered(hook, event, _plain(outcome.value), ROWS[event.name].surface)
+        # A step's arguments and output are the program's own objects; everything else is JSON, as the tape has it.
+        value = outcome.value if surface == "step" else _plain(outcome.value)
+        return answered(hook, event, value, surface)
     except HookError as error:
         if event.name in SWALLOWED:
-            return Verdict(failed=str(error).removeprefix(f"{hook.name} on {event.name}: "))
+            return Verdict(failed=error.message.removeprefix("it "))
         raise
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from hookline import handlers
+from hookline.answering import mistaken
 from hookline.errors import BadAnswer, ConfigError
-from hookline.events import ROWS
+from hookline.events import ROWS, misfit
 from hookline.model import NO_OPINION, About, BeforeTool, Event, Hook, Level, Loaded, Outcome, Verdict
+from hookline.verdicts import Misbuilt
 from hookline.wording import kind_of, shown
 
 NAME = "python"
@@ -56,22 +60,31 @@ BEFORE_TOOL = BeforeTool(_before_tool, placed=True)
 
 
 def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
-    """A raise is a failure, which decides nothing; a shape that is no verdict is a mistake in the program."""
+    """A raise is a failure, which decides nothing; what is no verdict, or none that can be, is a program's mistake."""
     if outcome.status == "raised":
+        if isinstance(outcome.exception, Misbuilt):
+            raise _bad(hook, event, str(outcome.exception)) from outcome.exception
         return Verdict(failed=outcome.error)
     answer = outcome.value
     if answer is None:
         return NO_OPINION
     if isinstance(answer, Verdict):
+        for name, value in answer.rewrites.items():
+            if wrong := misfit(name, value):
+                raise _bad(hook, event, f"it rewrites {name}, which {wrong}")
         return _reasoned(answer, hook)
     got = f"it answered {shown(answer)}, which is {kind_of(answer)}"
-    raise BadAnswer(hook.name, event.name, f"{got}; it takes None, or a verdict made with {VERDICTS}")
+    why = mistaken(answer, "dicts are for Harn's handlers (@hooks.on_tool and its like)")
+    message = f"{got}; {why}" if why else got
+    raise _bad(hook, event, f"{message}; it takes None, or a verdict made with {VERDICTS}")
+
+
+def _bad(hook: Hook, event: Event, message: str) -> BadAnswer:
+    return BadAnswer(hook.name, event.name, message, str(hook.source))
 
 
 def _reasoned(verdict: Verdict, hook: Hook) -> Verdict:
     """A refusal always says why, and by whom."""
-    from msgspec.structs import replace
-
     if verdict.decision not in ("deny", "ask") or verdict.reason.strip():
         return verdict
     said = {"deny": f"denied by {hook.name}", "ask": f"{hook.name} wants a person to confirm"}
