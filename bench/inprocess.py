@@ -24,6 +24,10 @@ MANY = 1000
 EVENT = "PreToolUse"
 TOOL = "Bash"
 FIELDS: dict[str, Any] = {"tool_name": TOOL, "tool_input": {"command": "ls"}, "session_id": "bench", "cwd": os.getcwd()}
+AFTER: dict[str, Any] = FIELDS | {"tool_output": "README.md"}
+STEP: dict[str, Any] = {
+    "persona": "captain", "step": {"name": "audit", "args": ["main"]}, "session_id": "bench", "cwd": os.getcwd(),
+}  # fmt: skip
 PROMPT: dict[str, Any] = {"prompt": "list the files", "session_id": "bench", "cwd": os.getcwd()}
 
 Handler = Callable[[dict[str, Any]], None]
@@ -74,6 +78,20 @@ def with_prompts(count: int = 1) -> Hooks:
     return hooks
 
 
+def with_posts(count: int = 1) -> Hooks:
+    hooks = Hooks()
+    for _ in range(count):
+        hooks.register_tool_hook(pattern=TOOL, post=handler())
+    return hooks
+
+
+def with_steps(count: int = 1) -> Hooks:
+    hooks = Hooks()
+    for _ in range(count):
+        hooks.register_step_hook("cap*", "audit", "PreStep", handler())
+    return hooks
+
+
 def fires(name: str, hooks: Hooks, ran: int, event: str = EVENT, fields: dict[str, Any] = FIELDS) -> Contender:
     """Events at these hooks, of which so many run."""
     _as_meant(hooks.fire(event, **fields), ran)
@@ -106,6 +124,8 @@ def one() -> list[Contender]:
         fires("hooks.fire, a handler of ours", with_ours(), 1),
         fires("hooks.fire, a handler of Harn", with_harns(), 1),
         fires("hooks.fire, of a prompt", with_prompts(), 1, "UserPromptSubmit", PROMPT),
+        fires("hooks.fire, of a step", with_steps(), 1, "PreStep", STEP),
+        fires("hooks.fire, after a tool", with_posts(), 1, "PostToolUse", AFTER),
     ]
 
 
@@ -115,6 +135,8 @@ def more() -> list[Contender]:
         further("one more of ours", with_ours),
         further("one more of Harn", with_harns),
         further("one more of a prompt", with_prompts, "UserPromptSubmit", PROMPT),
+        further("one more of a step", with_steps, "PreStep", STEP),
+        further("one more after a tool", with_posts, "PostToolUse", AFTER),
     ]
 
 
@@ -167,6 +189,27 @@ def many() -> list[Contender]:
         else:
             crowd.register_tool_hook(pattern=match, pre=handler())
     return [fires("one registered hook", with_ours(), 1), fires(f"{MANY} registered hooks", crowd, 1)]
+
+
+def many_after() -> list[Contender]:
+    """The same after a tool, where hooks also look at whether it succeeded."""
+    crowd = Hooks()
+    for number in range(MANY):
+        crowd.register_tool_hook(pattern=TOOL if number == MANY // 2 else f"Tool{number}", post=handler())
+    names = "one hook after tools", f"{MANY} hooks after tools"
+    return [
+        fires(name, hooks, 1, "PostToolUse", AFTER) for name, hooks in zip(names, (with_posts(), crowd), strict=True)
+    ]
+
+
+def many_steps() -> list[Contender]:
+    """The same of steps, where hooks look at two names."""
+    crowd = Hooks()
+    for number in range(MANY):
+        step = "audit" if number == MANY // 2 else f"step{number}"
+        crowd.register_step_hook("cap*", step, "PreStep", handler())
+    names = "one hook of a step", f"{MANY} hooks of steps"
+    return [fires(name, hooks, 1, "PreStep", STEP) for name, hooks in zip(names, (with_steps(), crowd), strict=True)]
 
 
 def asynchronous(loop: asyncio.AbstractEventLoop) -> list[Contender]:

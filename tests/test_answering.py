@@ -38,7 +38,7 @@ def read(event: str, value: Any, **payload: Any) -> Verdict:
 
 
 def refused(event: str, value: Any) -> str:
-    """The message of the error this answer is on this event; it names the hook, the event, the place and the known shapes."""
+    """The message of the error this answer is; it names the hook, the event, the place and the known shapes."""
     with pytest.raises(BadAnswer) as caught:
         read(event, value)
     error = caught.value

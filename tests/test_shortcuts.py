@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import hookline
 from hookline import HookError, Hooks, Ruling, UsageError, allow, ask, deny, rewrite
-from hookline.planning import REMEMBERED
+from hookline.registry import REMEMBERED
 
 CALL: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "session_id": "s", "cwd": "/a/../b"}
 

@@ -17,7 +17,7 @@ from hookline.errors import UsageError
 from hookline.events import ROWS, Row, check, find
 from hookline.model import BASE_FIELDS, Event, Job, Notice, OnFailure, Report, Ruling, compact
 from hookline.planning import Entry, Plan, planned
-from hookline.registry import Registry
+from hookline.registry import Listeners, Registry
 from hookline.runners.call import Begun
 from hookline.shortcuts import EVENT, Shortcut, asked, asked_async
 from hookline.tape import Tape, iso
@@ -94,9 +94,10 @@ class Firing:
         keep = more.pop("keep") if "keep" in more else None
         payload = more if tool_name is tool_input is ABSENT else _with_tool(tool_name, tool_input, more)
         row, base = _understood(event, payload, {"session_id": session_id, "cwd": cwd})
-        if tape is None and not self._registry.of(row.name):
-            return self._unheard(row, payload)
-        happened, plan = self._planned(row, payload, base, tape)
+        listeners = self._registry.of(row.name)
+        if tape is None and not listeners:
+            return _unheard(listeners, row, payload)
+        happened, plan = self._planned(listeners, row, payload, base, tape)
         said = asked(plan, happened) if tape is None else None
         if isinstance(said, Ruling):
             return said
@@ -108,9 +109,10 @@ class Firing:
     ) -> Ruling:
         """The same for async hosts: the event loop goes on while hooks run."""
         row, base = _understood(event, payload, {})
-        if tape is None and not self._registry.of(row.name):
-            return self._unheard(row, payload)
-        happened, plan = self._planned(row, payload, base, tape)
+        listeners = self._registry.of(row.name)
+        if tape is None and not listeners:
+            return _unheard(listeners, row, payload)
+        happened, plan = self._planned(listeners, row, payload, base, tape)
         said = await asked_async(plan, happened) if tape is None else None
         if isinstance(said, Ruling):
             return said
@@ -120,7 +122,7 @@ class Firing:
     def explain(self, event: str, /, **payload: Any) -> Plan:
         """What firing this event would do: every hook considered, in order, and why. Runs nothing."""
         row, base = _understood(event, payload, {})
-        return self._planned(row, payload, base, None)[1]
+        return self._planned(self._registry.of(row.name), row, payload, base, None)[1]
 
     def wait(self, session_id: str | None = None) -> None:
         """Wait for background hooks (of one session, or all); each has its own timeout."""
@@ -144,32 +146,22 @@ class Firing:
         event = self._event(EVENT, payload, base, None)
         return waiting.block(engine.fire(event, plan, on_failure=self.on_failure), begun)
 
-    def _unheard(self, row: Row, payload: dict[str, Any]) -> Ruling:
-        """Nobody listens: nothing is built."""
-        if row.name == EVENT:
-            shortcuts.remember(self._registry.of(EVENT), payload["tool_name"], Plan(EVENT))
-        return SILENCE[row.name]
-
     # -- the long way
 
     def _planned(
-        self, row: Row, payload: dict[str, Any], base: dict[str, str], tape: Tape | None
+        self, listeners: Listeners, row: Row, payload: dict[str, Any], base: dict[str, str], tape: Tape | None
     ) -> tuple[Event, Plan]:
-        event, listeners = self._event(row.name, payload, base, tape), self._registry.of(row.name)
+        event = self._event(row.name, payload, base, tape)
         found = planned(listeners, event)
         if row.name == EVENT:
             shortcuts.remember(listeners, payload["tool_name"], found)
         return event, found
 
     def _event(self, name: str, payload: dict[str, Any], base: dict[str, str], tape: Tape | None) -> Event:
-        return Event(
-            name,
-            payload,
-            session_id=base.get("session_id", ""),
-            cwd=absolute(base.get("cwd", "")),
-            timestamp=base["timestamp"] if "timestamp" in base else iso(self._clock()),
-            transcript_path=base.get("transcript_path", tape.path if tape else ""),
-        )
+        cwd = absolute(base.get("cwd", ""))
+        timestamp = base["timestamp"] if "timestamp" in base else iso(self._clock())
+        transcript_path = base["transcript_path"] if "transcript_path" in base else tape.path if tape else ""
+        return Event(name, payload, base.get("session_id", ""), cwd, timestamp, transcript_path)
 
     def _left_behind(self, ruling: Ruling, event: Event, planned: Plan, tape: Tape | None) -> Ruling:
         """Hand the background hooks over. Their payloads are made now: the host may change its values meanwhile."""
@@ -191,6 +183,13 @@ class Firing:
                 self.on_background(report)
             except Exception:  # noqa: BLE001  (the hooks behind it must still run)
                 complain()
+
+
+def _unheard(listeners: Listeners, row: Row, payload: dict[str, Any]) -> Ruling:
+    """Nobody listens: nothing is built."""
+    if row.name == EVENT:
+        shortcuts.remember(listeners, payload["tool_name"], Plan(EVENT))
+    return SILENCE[row.name]
 
 
 def _too_many(ruling: Ruling, entries: Sequence[Entry]) -> Ruling:
@@ -215,8 +214,9 @@ def _with_tool(tool: Any, given: Any, more: dict[str, Any]) -> dict[str, Any]:
 def _understood(name: str, payload: dict[str, Any], base: dict[str, Any]) -> tuple[Row, dict[str, str]]:
     """Which event is meant, and its base fields, which leave the payload. A mistake of the caller raises here."""
     row = find(name)
-    for key in payload.keys() & BASE:
-        base[key] = payload.pop(key)
+    if not BASE.isdisjoint(payload):
+        for key in payload.keys() & BASE:
+            base[key] = payload.pop(key)
     for key, value in base.items():
         if value.__class__ is not str:
             base[key] = _base_field(key, value)

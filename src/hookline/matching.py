@@ -7,11 +7,11 @@ on a longer one it counts as a match, because a hook that runs once too often is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
-from hookline.model import BASE_FIELDS, REWRITES, Event, Matcher
+from hookline.model import BASE_FIELDS, EVERYTHING, REWRITES, Event, Matcher
 
 GUARDED_LENGTH = 200
 """The longest subject a pattern outside RE2 is tried on."""
@@ -33,37 +33,46 @@ class BadPattern(ValueError):
     """A pattern no engine understands; the message says why."""
 
 
-def _settled(field: str) -> str | None:
-    """The field, if a plan for a value of it can be remembered: no hook rewrites it, and it is no base field."""
-    return field if field not in (*REWRITES, *BASE_FIELDS, "hook_event_name") else None
+def _settled(field: str) -> bool:
+    """Whether a plan for a value of this field can be remembered: no hook rewrites it, and it is no base field."""
+    return field not in (*REWRITES, *BASE_FIELDS, "hook_event_name")
+
+
+def _looking(field: str, text: str, test: Callable[[Event], bool]) -> Matcher:
+    """A matcher of one field."""
+    return Matcher(text, test, (field,)) if _settled(field) else Matcher(text, EVERYTHING.fits, rest=test)
 
 
 def exact(field: str, value: str) -> Matcher:
     """The field is this very value."""
-    return Matcher(f"{field} = {value}", lambda event: bool(event.value(field) == value), _settled(field))
+    return _looking(field, f"{field} = {value}", lambda event: bool(event.value(field) == value))
 
 
 def regex(field: str, pattern: str) -> Matcher:
     """The pattern is found somewhere in the field."""
     found = searcher(pattern)
-    return Matcher(f"{field} ~ {pattern}", lambda event: found(_text(event.value(field))), _settled(field))
+    return _looking(field, f"{field} ~ {pattern}", lambda event: found(_text(event.value(field))))
 
 
 def glob(field: str, pattern: str) -> Matcher:
     """The whole field fits the glob."""
     fits = globber(pattern)
-    return Matcher(f"{field} = {pattern}", lambda event: fits(_text(event.value(field))), _settled(field))
+    return _looking(field, f"{field} = {pattern}", lambda event: fits(_text(event.value(field))))
 
 
 def fields(conditions: Mapping[str, Any]) -> Matcher:
     """Every named field equals its value; a list means any of its values; a missing field matches nothing."""
     wanted = [(name, value if isinstance(value, list) else [value]) for name, value in conditions.items()]
 
-    def test(event: Event) -> bool:
-        return all(_has(event, name) and any(same(event.value(name), v) for v in values) for name, values in wanted)
+    def all_of(wanted: Sequence[tuple[str, list[Any]]]) -> Callable[[Event], bool]:
+        return lambda event: all(
+            _has(event, name) and any(same(event.value(name), v) for v in values) for name, values in wanted
+        )
 
     text = ", ".join(f"{name} = {' | '.join(map(str, values))}" for name, values in wanted)
-    return Matcher(text, test, _settled(wanted[0][0]) if len(wanted) == 1 else None)
+    settled = [(name, values) for name, values in wanted if _settled(name)]
+    others = [(name, values) for name, values in wanted if not _settled(name)]
+    return Matcher(text, all_of(settled), tuple(name for name, _ in settled), all_of(others) if others else None)
 
 
 def _has(event: Event, name: str) -> bool:

@@ -105,16 +105,26 @@ BASE_FIELDS = ("session_id", "cwd", "timestamp", "transcript_path")
 class Matcher(Struct, frozen=True):
     """A condition on an event, compiled when its hook was loaded.
 
-    `field` is the one field it looks at ("" for none at all), so that its answer can be remembered.
-    None means that it may look at anything, also at what an earlier hook can rewrite.
+    `fits` looks at these `fields` only (see READINGS), which no hook rewrites: what it says is remembered for their
+    values. `rest` may look at anything, also at what an earlier hook can rewrite: it is asked each time.
     """
 
     text: str
-    test: Callable[[Event], bool]
-    field: str | None = None
+    fits: Callable[[Event], bool]
+    fields: tuple[str, ...] = ()
+    rest: Callable[[Event], bool] | None = None
+
+    def test(self, event: Event) -> bool:
+        return self.fits(event) and (self.rest is None or self.rest(event))
 
 
-EVERYTHING = Matcher("", lambda event: True, "")
+READINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "step.name": lambda payload: (payload.get("step") or {}).get("name"),
+    "succeeded": lambda payload: "" if payload.get("tool_error") is None else None,
+}
+"""What a matcher may look at besides the fields of a payload themselves, by the name it has among its `fields`."""
+
+EVERYTHING = Matcher("", lambda event: True)
 
 
 class Redaction(Struct, frozen=True):

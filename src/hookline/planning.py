@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.model import Call, Event, Hook, Report
+from hookline.model import READINGS, Call, Event, Hook, Report
 from hookline.registry import Listeners
-
-REMEMBERED = 1000
-"""Plans kept for the values of one field: the names of an agent's tools are few, its prompts are not."""
 
 
 class Entry(Struct, frozen=True):
@@ -70,28 +67,70 @@ class Plan(Struct, frozen=True):
 
 
 def planned(listeners: Listeners, event: Event) -> Plan:
-    """The plan of an event, remembered where it depends on one field only."""
+    """The plan of an event. It is remembered for the values of the fields that its hooks look at, and for what those
+    of them say that look at more.
+    """
     if not listeners:
         return Plan(event.name)
-    if listeners.field is None:
+    values = _values(listeners.fields, event.payload)
+    try:
+        known: Any = listeners.known.get(values)
+    except TypeError:  # a list, say
         return plan(listeners, event)
-    value = event.payload.get(listeners.field)
-    if value is not None and value.__class__ is not str:
-        return plan(listeners, event)
-    found = listeners.memo.get(value)
+    if isinstance(known, Plan):
+        return known
+    if known is None:
+        if not all(value is None or value.__class__ is str for value in values):
+            return plan(listeners, event)
+        asking = _asking(listeners, event)
+        known = _kept(listeners.known, values, asking or _plan(listeners, event, {}), listeners.many)
+        if isinstance(known, Plan):
+            return known
+    held = tuple([rest(event) for _, rest in known])
+    found: Plan | None = listeners.held.get((values, held))
     if found is None:
-        if len(listeners.memo) >= REMEMBERED:
-            listeners.memo.clear()
-        found = listeners.memo[value] = plan(listeners, event)
+        holds = {index: answer for (index, _), answer in zip(known, held, strict=True)}
+        found = _kept(listeners.held, (values, held), _plan(listeners, event, holds), listeners.many)
     return found
+
+
+def _values(fields: tuple[str, ...], payload: dict[str, Any]) -> tuple[Any, ...]:
+    """What there is of these fields."""
+    return tuple([payload[name] if name in payload else _read(name, payload) for name in fields])
+
+
+def _read(name: str, payload: dict[str, Any]) -> Any:
+    reading = READINGS.get(name)
+    return None if reading is None else reading(payload)
+
+
+def _kept(memo: dict[Any, Any], key: Any, value: Any, many: int) -> Any:
+    if len(memo) >= many:
+        memo.clear()
+    memo[key] = value
+    return value
+
+
+def _asking(hooks: Sequence[Hook], event: Event) -> tuple[tuple[int, Callable[[Event], bool]], ...]:
+    """The hooks that fit the values of the event, and look at more; by their place."""
+    return tuple(
+        (index, hook.matcher.rest)
+        for index, hook in enumerate(hooks)
+        if hook.matcher.rest is not None and not hook.barred and hook.matcher.fits(event)
+    )
 
 
 def plan(hooks: Sequence[Hook], event: Event) -> Plan:
     """Who runs, together with whom, and who does not, and why."""
+    return _plan(hooks, event, {index: rest(event) for index, rest in _asking(hooks, event)})
+
+
+def _plan(hooks: Sequence[Hook], event: Event, holds: Mapping[int, bool]) -> Plan:
+    """The same; `holds` says of the hooks that look at more whether that was so."""
     chosen: list[tuple[Hook, str]] = []
     seen: dict[tuple[str, str], Hook] = {}
-    for hook in hooks:
-        reason = _why_not(hook, hooks, event, seen)
+    for index, hook in enumerate(hooks):
+        reason = _why_not(hook, hooks, event, seen, holds.get(index))
         if not reason and hook.dedupe:
             seen[hook.dialect, hook.dedupe] = hook
         chosen.append((hook, reason))
@@ -99,7 +138,7 @@ def plan(hooks: Sequence[Hook], event: Event) -> Plan:
     entries: list[Entry] = []
     wave, before = -1, None
     for index, (hook, reason) in enumerate(chosen):
-        late = hook.matcher.field is None and before is not None
+        late = index in holds and before is not None
         if hook.background and not reason:
             entries.append(Entry(hook, index, background=True))
         elif reason and not (late and reason.startswith(NO_MATCH)):
@@ -137,12 +176,14 @@ def _calls(waves: Sequence[tuple[Entry, ...]]) -> tuple[Entry, ...] | None:
 NO_MATCH = "no match: "
 
 
-def _why_not(hook: Hook, hooks: Sequence[Hook], event: Event, seen: dict[tuple[str, str], Hook]) -> str:
+def _why_not(
+    hook: Hook, hooks: Sequence[Hook], event: Event, seen: dict[tuple[str, str], Hook], holds: bool | None
+) -> str:
     if hook.barred:
         return hook.barred
     if hook.fallback and any(o.dialect == hook.dialect and not o.fallback and not o.barred for o in hooks):
         return f"only used where {hook.dialect} has no other {event.name} hook"
-    if not hook.matcher.test(event):
+    if not (hook.matcher.fits(event) if holds is None else holds):
         return f"{NO_MATCH}{hook.matcher.text}"
     first = seen.get((hook.dialect, hook.dedupe)) if hook.dedupe else None
     return f"duplicate of {first.name} ({first.source})" if first else ""

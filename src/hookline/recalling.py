@@ -46,7 +46,6 @@ class Recording:
 
 
 HOOKS = ("hook_call", "hook_skipped")
-NEVER = Matcher("", lambda event: False)
 
 
 def _ordered(entries: list[Entry], reports: list[dict[str, Any]] | None, event: Event) -> list[Entry]:
@@ -82,7 +81,7 @@ def _hook(data: dict[str, Any], event: Event) -> Hook:
         dialect=data["dialect"],
         source=Source(file, pointer),
         action=Command((), data["timeout"]) if "timeout" in data else Call(_never, "recorded"),
-        matcher=Matcher(text, NEVER.test),
+        matcher=Matcher(text, lambda event: False),
         on_failure=data.get("on_failure"),
         digest=data.get("digest"),
     )

@@ -10,24 +10,32 @@ from msgspec.structs import replace
 
 from hookline.model import Hook, Notice
 
+REMEMBERED = 1000
+"""Plans kept for the values of some fields: the names of an agent's tools are few, those of its files are not."""
+
+REPORTS, FEWEST = 200_000, 16
+"""Plans of many hooks are large: so many reports are kept in all, but so many plans at the least."""
+
 
 class Listeners(tuple[Hook, ...]):
     """The hooks of one event, in order.
 
-    `field` is the one field all their matchers look at ("" for none); None where they look at more.
-    `memo` remembers what was planned for a value of it: the hooks never change, only the whole tuple does.
-    `shortcuts` has, by tool, the short way through its plan, or None (see shortcuts.py).
+    `fields` are those that their matchers look at. `known` has the plan for their values, or, where some of the hooks
+    that fit them ask for more, these; `held` has the plans for what they say. `shortcuts` has, by tool, the short way
+    through its plan, or None (see shortcuts.py). The hooks never change, only the whole tuple does. So `many` are kept.
     """
 
-    field: str | None
-    memo: dict[Any, Any]
+    fields: tuple[str, ...]
+    many: int
+    known: dict[Any, Any]
+    held: dict[Any, Any]
     shortcuts: dict[str, Any]
 
     def __new__(cls, hooks: Iterable[Hook] = ()) -> Self:
         made = super().__new__(cls, hooks)
-        looked_at = {hook.matcher.field for hook in made} - {""}
-        made.field = None if None in looked_at or len(looked_at) > 1 else next(iter(looked_at), "")
-        made.memo, made.shortcuts = {}, {}
+        made.fields = tuple(sorted({field for hook in made for field in hook.matcher.fields}))
+        made.many = max(FEWEST, min(REMEMBERED, REPORTS // max(1, len(made))))
+        made.known, made.held, made.shortcuts = {}, {}, {}
         return made
 
 

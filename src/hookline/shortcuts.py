@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from hookline.dialects import dialect
 from hookline.handlers import Handler
 from hookline.model import BeforeTool, Event, Report, Ruling
-from hookline.planning import REMEMBERED, Plan
+from hookline.planning import Plan
 from hookline.registry import Listeners
 from hookline.runners.call import Begun
 from hookline.sequences import Reports
@@ -83,9 +83,11 @@ class Shortcut(Struct, frozen=True):
 def remember(listeners: Listeners, tool: str, plan: Plan) -> None:
     """Keep the shortcut of a tool; None where its plan has none, or depends on more than the tool."""
     if tool not in listeners.shortcuts:
-        if len(listeners.shortcuts) >= REMEMBERED:
+        if len(listeners.shortcuts) >= listeners.many:
             listeners.shortcuts.clear()
-        listeners.shortcuts[tool] = _shortcut(plan) if listeners.field is not None else None
+        values = (tool,) if listeners.fields else ()
+        alone = listeners.fields in ((), ("tool_name",)) and listeners.known.get(values, plan) is plan
+        listeners.shortcuts[tool] = _shortcut(plan) if alone else None
 
 
 def _shortcut(plan: Plan) -> Shortcut | None:

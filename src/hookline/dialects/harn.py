@@ -7,12 +7,12 @@ raises, or answers with a shape nobody knows, fails loudly; see docs/harn.md.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from math import isfinite, nan
 from typing import Any
 
 from msgspec import DecodeError, json
+from msgspec.structs import replace
 
 from hookline import handlers
 from hookline.answering import answered, text
@@ -23,6 +23,7 @@ from hookline.matching import BadPattern, glob, globber
 from hookline.model import (
     EVERYTHING,
     NO_OPINION,
+    READINGS,
     About,
     BeforeTool,
     Call,
@@ -79,7 +80,11 @@ ELSEWHERE = (
 """Events a manifest may name that never happen here."""
 
 KEYS = ("event", "pattern", "handler")
-_THRESHOLD = re.compile(r"OnBudgetThreshold\((.*)\)")
+TOP = frozenset({"event", "session", "tool", "result", "reason", "decision"})
+"""The top of what handlers are told of a tool: a pattern that begins otherwise is no path into it."""
+
+ANY_STEP: Any = object()
+"""No step is named: a hook of a persona."""
 
 
 # -- registering
@@ -116,24 +121,32 @@ def _tool(event: str, pattern: str, handler: handlers.Handler, *, native: bool =
     return _hook(f"tool_hook::{pattern}::{side}", event, handler, _of_successes(event, matcher), place)
 
 
-def session_hook(event: str, handler: Any, pattern: str = "*") -> Hook:
+def session_hook(event: str, handler: Any, pattern: str | None = "*") -> Hook:
     """A hook of one of the fourteen session events, in either spelling."""
     name = _event(event, SESSION_EVENTS, "register_session_hook")
+    pattern = "*" if pattern is None else pattern
+    if not isinstance(pattern, str):
+        raise UsageError(f"register_session_hook: pattern is a string, not {kind_of(pattern)}: {shown(pattern)}")
     return _hook(f"session_hook::{name}", name, handlers.checked(handler, "the handler"), _matcher(name, pattern))
 
 
 def persona_hook(persona: str, event: str, handler: Any, *, once: bool = False) -> Hook:
     """A hook of every step, or of the notices, of the personas that fit the glob."""
-    name, matcher = _persona_matcher(persona, None, event, "register_persona_hook")
+    name, matcher = _persona_matcher(persona, ANY_STEP, event, "register_persona_hook")
     called, matcher = _called(handler, matcher, name, once=once)
-    return _hook(f"persona_hook::{persona}::{event.strip()}", name, called, matcher)
+    return _hook(f"persona_hook::{persona}::{_spelled(name, event)}", name, called, matcher)
 
 
 def step_hook(persona: str, step: str, event: str, handler: Any, *, once: bool = False) -> Hook:
     """A hook of the step of this very name, of the personas that fit the glob."""
     name, matcher = _persona_matcher(persona, step, event, "register_step_hook")
     called, matcher = _called(handler, matcher, name, once=once)
-    return _hook(f"step_hook::{persona}::{step}::{event.strip()}", name, called, matcher)
+    return _hook(f"step_hook::{persona}::{step}::{_spelled(name, event)}", name, called, matcher)
+
+
+def _spelled(name: str, event: str) -> str:
+    """An event as the tape names it, whatever spelling registered it, with its threshold."""
+    return name + "".join(event.strip().partition("(")[1:])
 
 
 def _called(handler: Any, matcher: Matcher, event: str, *, once: bool) -> tuple[handlers.Handler, Matcher]:
@@ -145,11 +158,12 @@ def _called(handler: Any, matcher: Matcher, event: str, *, once: bool) -> tuple[
         raise UsageError(f"once=True is for OnBudgetThreshold, which is reported over and over, not for {event}")
     first = handlers.Once(called, lambda payload: (payload["session"]["id"], payload["persona"]))
 
-    def test(event: Event) -> bool:
+    def not_yet(event: Event) -> bool:
         key = (event.session_id, event.payload.get("persona") or "")
-        return matcher.test(event) and not first.was_called(key)
+        return (matcher.rest is None or matcher.rest(event)) and not first.was_called(key)
 
-    return first, Matcher(", ".join(filter(None, (matcher.text, "once in a session"))), test)
+    text = ", ".join(filter(None, (matcher.text, "once in a session")))
+    return first, replace(matcher, text=text, rest=not_yet)
 
 
 def _hook(name: str, event: str, handler: handlers.Handler, matcher: Matcher, source: Source | None = None) -> Hook:
@@ -173,61 +187,66 @@ def _event(event: Any, known: tuple[str, ...], by: str) -> str:
     raise UsageError(f"{by} does not take {shown(event)}: use {owner}; it takes {', '.join(known)}")
 
 
-def _persona_matcher(persona: str, step: str | None, event: Any, by: str) -> tuple[str, Matcher]:
-    for what, given in {"the persona's pattern": persona, "the step's name": step or "", "the event": event}.items():
+def _persona_matcher(persona: Any, step: Any, event: Any, by: str) -> tuple[str, Matcher]:
+    strings = {"the persona's pattern": persona, "the event": event} | ({} if step is ANY_STEP else {"the step": step})
+    for what, given in strings.items():
         if not isinstance(given, str):
             raise UsageError(f"{by}: {what} is a string, not {kind_of(given)}: {shown(given)}")
-    threshold = None
-    bounded = _THRESHOLD.fullmatch(event.strip())
-    if bounded:
-        try:
-            threshold = float(bounded[1])
-        except ValueError:
-            threshold = nan
-        if not isfinite(threshold):
-            raise UsageError(f"{by}: {shown(event)} needs a number, as in OnBudgetThreshold(80)")
-    name = _event("OnBudgetThreshold" if bounded else event, STEP_EVENTS, by)
-    fits = globber(persona)
+    word, sign, number = event.strip().partition("(")
+    name = _event(word, STEP_EVENTS, by)
+    threshold = _threshold(event, number, by) if sign and name == "OnBudgetThreshold" else None
+    if sign and threshold is None:
+        raise UsageError(f"{by}: {shown(event)}: only OnBudgetThreshold takes a number")
+    fits, step_name = globber(persona), READINGS["step.name"]
 
     def test(event: Event) -> bool:
         given = event.payload
-        if not fits(given.get("persona") or ""):
-            return False
-        if step is not None and (given.get("step") or {}).get("name") != step:
-            return False
-        return threshold is None or given.get("pct", float("-inf")) >= threshold
+        return fits(given.get("persona") or "") and (step is ANY_STEP or step_name(given) == step)
 
     words = [f"persona = {persona}"] if persona != "*" else []
-    words += [f"step = {step}"] if step is not None else []
+    words += [f"step = {step}"] if step is not ANY_STEP else []
     words += [f"pct >= {threshold:g}"] if threshold is not None else []
-    simple = step is None and threshold is None
-    return name, Matcher(", ".join(words), test, "persona" if simple else None)
+    fields = ("persona",) if step is ANY_STEP else ("persona", "step.name")
+    rest = None if threshold is None else lambda event: event.payload.get("pct", float("-inf")) >= threshold
+    return name, Matcher(", ".join(words), test, fields, rest)
+
+
+def _threshold(event: str, number: str, by: str) -> float:
+    """The 80 of `OnBudgetThreshold(80)`."""
+    try:
+        threshold = float(number.removesuffix(")")) if number.endswith(")") else nan
+    except ValueError:
+        threshold = nan
+    if not isfinite(threshold):
+        raise UsageError(f"{by}: {shown(event)} needs a number, as in OnBudgetThreshold(80)")
+    return threshold
 
 
 def _matcher(event: str, pattern: str) -> Matcher:
     """An event expression. A plain glob of a tool's name looks at nothing else, so its answer can be remembered."""
-    pattern = str(pattern).strip()
+    pattern = pattern.strip()
     if pattern in ("", "*"):
         return EVERYTHING
-    if event in TOOL_EVENTS and not re.search(r"[.=]", pattern):
+    if "tool_name" in ROWS[event].fields and "=" not in pattern and pattern.partition(".")[0] not in TOP:
         return glob("tool_name", pattern)
     try:
         holds = expression(pattern)
     except BadPattern as error:
         raise UsageError(str(error)) from None
-    return Matcher(pattern, lambda event: holds(SHAPES[event.name](event)))
+    return Matcher(pattern, EVERYTHING.fits, rest=lambda event: holds(SHAPES[event.name](event)))
 
 
 def _of_successes(event: str, matcher: Matcher) -> Matcher:
     """Post hooks do not see a call that failed."""
     if event != "PostToolUse":
         return matcher
-    text = ", ".join(filter(None, (matcher.text, "the tool succeeded")))
-    return Matcher(text, lambda event: _succeeded(event) and matcher.test(event))
-
-
-def _succeeded(event: Event) -> bool:
-    return event.payload.get("tool_error") is None
+    text, succeeded = ", ".join(filter(None, (matcher.text, "the tool succeeded"))), READINGS["succeeded"]
+    return replace(
+        matcher,
+        text=text,
+        fits=lambda event: succeeded(event.payload) is not None and matcher.fits(event),
+        fields=(*matcher.fields, "succeeded"),
+    )
 
 
 # -- the manifest
@@ -333,8 +352,9 @@ def _of_tool(event: Event) -> dict[str, Any]:
 
 
 def _post_tool_use(event: Event) -> dict[str, Any]:
-    output = event.payload.get("tool_output")
-    return _of_tool(event) | {"result": {"text": "" if output is None else text(output)}}
+    payload, output = _of_tool(event), event.payload.get("tool_output")
+    payload["result"] = {"text": "" if output is None else text(output)}
+    return payload
 
 
 def _permission(event: Event) -> dict[str, Any]:
@@ -360,13 +380,11 @@ def _of_step(event: Event) -> dict[str, Any]:
     persona, step = given.get("persona") or "", given.get("step")
     payload = {"event": event.name, "session": {"id": event.session_id}, "persona": persona}
     payload |= {key: value for key, value in given.items() if key not in ("persona", "step")}
-    if not isinstance(step, dict):
-        return payload
-    name = step.get("name", "")
-    return payload | {
-        "target": f"{persona}.{name}" if persona else name,
-        "step": {"name": name, "function": step.get("function", name), "args": step.get("args", [])},
-    }
+    if isinstance(step, dict):
+        name = step.get("name", "")
+        payload["target"] = f"{persona}.{name}" if persona else name
+        payload["step"] = {"name": name, "function": step.get("function", name), "args": step.get("args", [])}
+    return payload
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {

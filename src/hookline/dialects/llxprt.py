@@ -229,7 +229,7 @@ def _matcher(entries: Entries, group: dict[str, Any], pointer: str, event: str) 
         field, default = COMPARED[event]
         if set(text) & set("|*?[]()^$"):
             entries.note(where, f"on {SPELLED[event]} it is compared with {field} as it stands, not as a pattern")
-        return Matcher(f"{field} = {text}", lambda event: (event.value(field) or default) == text, field)
+        return Matcher(f"{field} = {text}", lambda event: (event.value(field) or default) == text, (field,))
     if event not in MATCHED:
         entries.note(where, f"{SPELLED[event]} has nothing a matcher could look at; the hooks always run")
         return EVERYTHING
@@ -238,7 +238,7 @@ def _matcher(entries: Entries, group: dict[str, Any], pointer: str, event: str) 
     except BadPattern as error:
         entries.note(where, f"{shown(text)} is {error}; it is compared with the name of the tool as it stands")
         found = exact(MATCHED[event], text)
-    return Matcher(found.text, lambda event: not event.value("tool_name") or found.test(event), found.field)
+    return Matcher(found.text, lambda event: not event.value("tool_name") or found.fits(event), found.fields)
 
 
 def _action(entries: Entries, entry: dict[str, Any], pointer: str, common: dict[str, Any]) -> Command | None:
