@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hookline import UsageError
 from hookline.expressions import expression
-from hookline.matching import BadPattern, globber
+from hookline.matching import BadPattern, globber, pythonic
 
 
 def tool(name: str, **args) -> dict:
@@ -169,3 +170,49 @@ def test_no_pattern_raises_when_it_is_tested(pattern: str, payload: dict) -> Non
     except BadPattern:
         return
     assert test(payload) in (True, False)
+
+
+# -- what `re.search` says
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "wanted"),
+    [
+        ("rm$", "rm\n", True),
+        ("rm$", "rm\n\n", False),
+        (r"^\w+$", "é", True),
+        (r"\bü", "über", True),
+        (r"^\s$", "\v", True),
+        (r"^\s$", "\x1c", True),
+        (r"\d", "٣", True),
+        (r"(?i)ß", "SS", False),
+    ],
+)
+def test_a_regex_is_pythons(pattern: str, text: str, wanted: bool) -> None:
+    """Also where other engines mean something else by the same signs."""
+    assert expression(f"tool.args.command =~ '{pattern}'")(tool("Bash", command=text)) is wanted
+    assert (re.search(pattern, text) is not None) is wanted
+
+
+@given(st.sampled_from(["rm$", r"^\w+ \w", r"a.*b$", r"\bx\b", "[^a]$", r"(?m)^a$", r"\S+\s$"]), st.text(max_size=12))
+def test_any_text_is_searched_as_python_searches_it(pattern: str, text: str) -> None:
+    """Whatever the text is made of."""
+    assert pythonic(pattern)(text) is (re.search(pattern, text) is not None)
+
+
+def test_a_long_text_is_no_match_by_itself() -> None:
+    """A pattern with look-around is tried on long texts, too, where that is quick: nobody gets through by length."""
+    allows = expression("tool.args.command =~ '^(?!.*rm -rf).*$'")
+    for padding in (0, 200, 20_000, 1_000_000):
+        assert allows(tool("Bash", command="rm -rf / #" + "x" * padding)) is False
+        assert allows(tool("Bash", command="ls / #" + "x" * padding)) is True
+
+
+def test_a_text_that_would_take_for_ever_is_told() -> None:
+    """Where it may not be quick, nobody guesses: neither a match nor none, but an error that says what to write."""
+    slow = expression(r"tool.args.command =~ '(?=.*a)(?=.*b).*c'")
+    assert slow(tool("Bash", command="b a c")) is True
+    with pytest.raises(UsageError, match=r"is not tried on 20000 characters.*write it without look-around"):
+        slow(tool("Bash", command="x" * 20_000))
+    with pytest.raises(BadPattern, match="may take for ever"):
+        expression("tool.args.command =~ '(a+)+(?=b)'")

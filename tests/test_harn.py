@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import itertools
 import json
 import threading
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -593,6 +597,75 @@ def test_wrong_persona_events(arguments: tuple[Any, Any], complaint: str) -> Non
     with pytest.raises(UsageError) as caught:
         Hooks().register_persona_hook(*arguments, says(None))
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize("step", [None, 5, ["audit"]])
+@pytest.mark.parametrize("event", ["PreStep", "OnPersonaPaused"])
+def test_a_step_has_a_name(event: str, step: Any) -> None:
+    """What is no name would fit every step, or none."""
+    with pytest.raises(UsageError, match="the step is a string, not "):
+        Hooks().register_step_hook("*", step, event, says(None))
+
+
+@pytest.mark.parametrize(
+    ("spelled", "named"),
+    [
+        ("pre_step", "PreStep"),
+        (" PreStep ", "PreStep"),
+        ("on_budget_threshold(80)", "OnBudgetThreshold(80)"),
+        ("OnBudgetThreshold (80)", "OnBudgetThreshold(80)"),
+        ("on_budget_threshold", "OnBudgetThreshold"),
+    ],
+)
+def test_both_spellings_are_one_hook(spelled: str, named: str) -> None:
+    """Whatever spelling registered it, reports and the tape have one name for it."""
+    hooks = Hooks()
+    hooks.register_persona_hook("p", spelled, says(None))
+    hooks.register_step_hook("p", "s", spelled, says(None))
+    assert [hook.name for hook in hooks] == [f"persona_hook::p::{named}", f"step_hook::p::s::{named}"]
+
+
+@pytest.mark.parametrize("event", ["PreStep(80)", "OnPersonaPaused()"])
+def test_only_a_budget_has_a_threshold(event: str) -> None:
+    """A number on another event is a mistake."""
+    with pytest.raises(UsageError, match="only OnBudgetThreshold takes a number"):
+        Hooks().register_persona_hook("*", event, says(None))
+
+
+def test_a_pattern_of_a_session_hook() -> None:
+    """None is every event, as it is for tools; what is no text is a mistake."""
+    hooks = Hooks()
+    hooks.register_session_hook("user_prompt_submit", says(False), None)  # type: ignore[arg-type]
+    assert fire(hooks, "UserPromptSubmit").decision == "deny"
+    with pytest.raises(UsageError, match="pattern is a string, not a number: 5"):
+        hooks.register_session_hook("user_prompt_submit", says(False), 5)  # type: ignore[arg-type]
+
+
+def test_a_deny_that_cannot_be_told() -> None:
+    """It is found when it is registered, not at every call."""
+    with pytest.raises(UsageError, match="must be made of JSON values"):
+        Hooks().register_tool_hook(deny=object())
+
+
+def test_what_was_awaited_is_not_awaited_again(tmp_path: Path) -> None:
+    """A handler that forgot an `await` answers a coroutine, which is no answer: on every way, with and without a tape."""
+
+    async def inner(event: dict[str, Any]) -> Any:
+        return {"deny": "inner"}
+
+    async def outer(event: dict[str, Any]) -> Any:
+        return inner(event)
+
+    hooks = Hooks()
+    hooks.register_tool_hook(pre=outer)
+    with closing(Tape(tmp_path / "t")) as tape, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the coroutine that nobody awaits
+        for taped in ({}, {"tape": tape}):
+            with pytest.raises(BadAnswer, match="which is a coroutine"):
+                fire(hooks, "PreToolUse", **taped)
+            with pytest.raises(BadAnswer, match="which is a coroutine"):
+                asyncio.run(hooks.fire_async("PreToolUse", **NEEDED["PreToolUse"], **taped))
+            gc.collect()
 
 
 def test_steps_chain() -> None:

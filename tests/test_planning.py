@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from hookline.matching import fields
-from hookline.model import Command, Event, Hook, Source
+from hookline.model import Command, Event, Hook, Matcher, Source
 from hookline.planning import plan, planned
-from hookline.registry import Registry
+from hookline.registry import REPORTS, Registry
 
 EVENT = Event("PreToolUse", {"tool_name": "Bash", "tool_input": {}})
 
@@ -103,3 +103,70 @@ def test_a_plan_as_json() -> None:
         {"hook": "b", "source": "f#/b", "argv": ["b"], "runs": False, "skipped": "off", **common},
         {"hook": "c", "source": "f#/c", "argv": ["c"], "runs": True, "background": True, **common},
     ]
+
+
+# -- what is remembered
+
+
+def counted(text: str, says: dict[str, bool]) -> tuple[Matcher, list[str]]:
+    """A matcher that looks at the arguments, too, and how often it was asked."""
+    asked: list[str] = []
+
+    def rest(event: Event) -> bool:
+        command = event.payload["tool_input"]["command"]
+        asked.append(command)
+        return says[command]
+
+    return Matcher(text, lambda event: event.value("tool_name") == "Bash", ("tool_name",), rest), asked
+
+
+def bash(command: str, tool: str = "Bash") -> Event:
+    return Event("PreToolUse", {"tool_name": tool, "tool_input": {"command": command}})
+
+
+def test_what_depends_on_more_is_asked_each_time() -> None:
+    """The plan is the one of what the hook says now; it is made once for each answer, and nobody else is asked."""
+    matcher, asked = counted("x", {"ls": False, "rm": True})
+    registry = Registry()
+    registry.add([hook("always"), hook("some", matcher=matcher), hook("edit", matcher=fields({"tool_name": "Edit"}))])
+    listeners = registry.of("PreToolUse")
+    plans = {command: planned(listeners, bash(command)) for command in ("ls", "rm")}
+    assert [[e.hook.name for e in p.entries if e.runs] for p in plans.values()] == [["always"], ["always", "some"]]
+    asked.clear()
+    for command in ("rm", "ls", "rm", "rm"):
+        assert planned(listeners, bash(command)) is plans[command]
+    assert asked == ["rm", "ls", "rm", "rm"]
+    assert [e.hook.name for e in planned(listeners, bash("rm", "Edit")).entries if e.runs] == ["always", "edit"]
+    assert asked == ["rm", "ls", "rm", "rm"]
+
+
+def test_what_is_planned_is_what_was_said() -> None:
+    """A matcher that changes its mind meanwhile, as one that fires once does, never leaves a wrong plan behind."""
+    answers = iter([True, False, True])
+    matcher = Matcher("once", lambda event: True, (), lambda event: next(answers))
+    registry = Registry()
+    registry.add([hook("once", matcher=matcher)])
+    runs = [planned(registry.of("PreToolUse"), EVENT).entries[0].runs for _ in range(3)]
+    assert runs == [True, False, True]
+
+
+def test_values_nobody_could_remember() -> None:
+    """A field that is a list, or a number where a name should be, is looked at each time, and never mixed up."""
+    registry = Registry()
+    registry.add([hook("one", matcher=fields({"mcp": 1})), hook("true", matcher=fields({"mcp": True}))])
+    listeners = registry.of("PreToolUse")
+    found = []
+    for value in (1, True, 1.0, [1], None):
+        event = Event("PreToolUse", {"tool_name": "x", "tool_input": {}, "mcp": value})
+        found.append([e.hook.name for e in planned(listeners, event).entries if e.runs])
+    assert found == [["one"], ["true"], ["one"], [], []]
+
+
+def test_many_plans_of_many_hooks_are_not_kept() -> None:
+    """A host with thousands of hooks and ever new tools keeps so many reports, and no more."""
+    registry = Registry()
+    registry.add([hook(f"h{n}", matcher=fields({"tool_name": f"T{n}"})) for n in range(5000)])
+    listeners = registry.of("PreToolUse")
+    for number in range(100):
+        planned(listeners, bash("ls", f"T{number}"))
+    assert len(listeners.known) * len(listeners) <= REPORTS

@@ -17,6 +17,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from hookline.errors import BadAnswer, UsageError
+from hookline.events import misfit
 from hookline.model import NO_OPINION, Decision, Event, Hook, Verdict, compact
 from hookline.reminders import KEYS as REMINDER_KEYS
 from hookline.reminders import reminder
@@ -232,6 +233,8 @@ def _tool(reading: _Reading, answer: Any) -> Verdict:
         raise reading.wrong(answer, f"the arguments of a tool are a dict, not {kind_of(args)}")
     if args is None:
         return reading.nothing(answer)
+    if wrong := misfit("tool_input", args):
+        raise reading.wrong(answer, f"the arguments of a tool {wrong}")
     return Verdict(rewrites={"tool_input": args}, notices=reading.ignored(answer))
 
 

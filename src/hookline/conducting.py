@@ -27,6 +27,8 @@ class Fire(Struct, frozen=True):
     payload: dict[str, Any]
     bare: bool = False
     """Whether nothing is done with the ruling but to hand it over."""
+    had: dict[str, Any] | None = None
+    """Values of the payload as the host has them, where hooks get copies."""
 
 
 class Do(Struct, frozen=True):

@@ -6,7 +6,7 @@ blocking host, an event loop and a replay can all drive the very same steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from hookline.events import ROWS
 from hookline.merging import Same, admitted, amended, differing, fold, settles, unchanged
 from hookline.model import (
     NO_OPINION,
+    Call,
     Event,
     Hook,
     Job,
@@ -27,6 +28,7 @@ from hookline.model import (
     Report,
     Ruling,
     Verdict,
+    as_json,
 )
 from hookline.planning import NO_MATCH, Entry, Plan, report_of
 from hookline.reading import bearable
@@ -45,15 +47,21 @@ def fire(
     tape: Tape | None = None,
     on_failure: OnFailure | None = None,
     keep: Keep | None = None,
+    had: Mapping[str, Any] | None = None,
     is_same: Same = unchanged,
 ) -> Steps:
-    """One event through the hooks of its plan: yields jobs, is sent outcomes, returns the ruling."""
+    """One event through the hooks of its plan: yields jobs, is sent outcomes, returns the ruling.
+
+    `had` are values of the payload as the host has them, where the host has given hooks copies.
+    """
     take = recording.happened(tape, event) if tape else None
+    before: Mapping[str, Any] = {**event.payload, **had} if had else event.payload
+    if take:
+        is_same = _as_recorded(is_same)
     if take:
         for entry in plan.skips:
             recording.skipped(take, entry.hook, event, entry.skipped)
     ran: dict[int, Report] = {}
-    original = event
     ruling, settled_by, healthy = Ruling(event.name), "", True
     for wave in plan.waves:
         due, jobs = [], []
@@ -69,6 +77,7 @@ def fire(
         if take:
             for job in jobs:
                 recording.called(take, job, event, on_failure)
+            jobs = [_apart(job) for job in jobs]
         outcomes = yield jobs
         verdicts = []
         for number, entry in enumerate(due):
@@ -85,10 +94,20 @@ def fire(
         if verdicts:
             ruling = fold(_noted(ruling, verdicts), event, verdicts)
             event = amended(event, ruling, verdicts)
-    ruling = replace(differing(ruling, original, is_same), hooks=Reports(plan.reports, ran), healthy=healthy)
+    ruling = replace(differing(ruling, before, is_same), hooks=Reports(plan.reports, ran), healthy=healthy)
     if take:
         recording.ruled(take, ruling)
     return ruling
+
+
+def _as_recorded(is_same: Same) -> Same:
+    """The same question of values as the tape has them."""
+    return lambda name, new, before: is_same(name, as_json(new), as_json(before))
+
+
+def _apart(job: Job) -> Job:
+    """A handler gets what the tape says it got, whatever another one has done to its own in place."""
+    return replace(job, payload=as_json(job.payload)) if isinstance(job.hook.action, Call) else job
 
 
 def _no_longer(entry: Entry, event: Event) -> str:

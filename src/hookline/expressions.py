@@ -17,7 +17,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from hookline.matching import BadPattern, globber, searcher
+from hookline.matching import BadPattern, globber, pythonic
 from hookline.model import compact
 from hookline.wording import shown
 
@@ -61,7 +61,7 @@ def _comparison(path: tuple[str, ...], sign: str, wanted: str, text: str) -> Tes
     if sign == "!=":
         return lambda payload: _text(payload, path) != wanted
     try:
-        found = searcher(wanted)
+        found = pythonic(wanted)
     except BadPattern as error:
         raise BadPattern(f"{shown(wanted)} in the pattern {shown(text)} is {error}") from None
     return lambda payload: found(_text(payload, path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -61,7 +61,7 @@ class Firing:
         """Fire an event; the ruling says what the hooks ask for. A hook process never makes this raise.
 
         `more` are the other fields of the event, `timestamp` and `transcript_path` among them. `keep` is how a session
-        takes over each reminder.
+        takes over each reminder, `had` what it has given hooks copies of.
         """
         # This is on the path of every tool call, and most handlers have nothing to say: so much is heard here, and
         # everything else is the engine's. One more function, or **payload for all fields, would cost as much again.
@@ -92,6 +92,7 @@ class Firing:
             return self._taken_over(short.plan, begun, {"tool_name": tool_name, "tool_input": tool_input}, base)
         tape = more.pop("tape") if "tape" in more else None
         keep = more.pop("keep") if "keep" in more else None
+        had = more.pop("had") if "had" in more else None
         payload = more if tool_name is tool_input is ABSENT else _with_tool(tool_name, tool_input, more)
         row, base = _understood(event, payload, {"session_id": session_id, "cwd": cwd})
         listeners = self._registry.of(row.name)
@@ -101,11 +102,18 @@ class Firing:
         said = asked(plan, happened) if tape is None else None
         if isinstance(said, Ruling):
             return said
-        steps = engine.fire(happened, plan, tape=tape, on_failure=self.on_failure, keep=keep)
+        steps = engine.fire(happened, plan, tape=tape, on_failure=self.on_failure, keep=keep, had=had)
         return self._left_behind(waiting.block(steps, said), happened, plan, tape)
 
     async def fire_async(
-        self, event: str, /, *, tape: Tape | None = None, keep: Keep | None = None, **payload: Any
+        self,
+        event: str,
+        /,
+        *,
+        tape: Tape | None = None,
+        keep: Keep | None = None,
+        had: Mapping[str, Any] | None = None,
+        **payload: Any,
     ) -> Ruling:
         """The same for async hosts: the event loop goes on while hooks run."""
         row, base = _understood(event, payload, {})
@@ -116,7 +124,7 @@ class Firing:
         said = await asked_async(plan, happened) if tape is None else None
         if isinstance(said, Ruling):
             return said
-        steps = engine.fire(happened, plan, tape=tape, on_failure=self.on_failure, keep=keep)
+        steps = engine.fire(happened, plan, tape=tape, on_failure=self.on_failure, keep=keep, had=had)
         return self._left_behind(await waiting.on_loop(steps, said), happened, plan, tape)
 
     def explain(self, event: str, /, **payload: Any) -> Plan:
@@ -160,7 +168,7 @@ class Firing:
     def _event(self, name: str, payload: dict[str, Any], base: dict[str, str], tape: Tape | None) -> Event:
         cwd = absolute(base.get("cwd", ""))
         timestamp = base["timestamp"] if "timestamp" in base else iso(self._clock())
-        transcript_path = base["transcript_path"] if "transcript_path" in base else tape.path if tape else ""
+        transcript_path = base.get("transcript_path", tape.path if tape else "")
         return Event(name, payload, base.get("session_id", ""), cwd, timestamp, transcript_path)
 
     def _left_behind(self, ruling: Ruling, event: Event, planned: Plan, tape: Tape | None) -> Ruling:

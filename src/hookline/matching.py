@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
+from hookline.errors import UsageError
 from hookline.model import BASE_FIELDS, EVERYTHING, REWRITES, Event, Matcher
+from hookline.wording import shown
 
 GUARDED_LENGTH = 200
 """The longest subject a pattern outside RE2 is tried on."""
@@ -25,6 +27,9 @@ FEW = 8
 
 MOST_REPEATS = 3
 """Unbounded repetitions in one pattern outside RE2."""
+
+MOST_STEPS = 100_000_000
+"""What `re` may be made to do with one subject: about a second's work."""
 
 GLOB_SIGNS = frozenset("*?[")
 
@@ -135,6 +140,69 @@ def _guarded(pattern: str) -> Callable[[str], bool]:
             return re.compile(pattern)
 
     return lambda text: len(text) > GUARDED_LENGTH or compiled().search(text) is not None
+
+
+def pythonic(pattern: str) -> Callable[[str], bool]:
+    """The same as `re.search` has it, on subjects of any length. Raises BadPattern.
+
+    Where RE2 cannot say anything else, RE2 is asked. What it cannot express runs on `re`, as long as that takes no
+    more than a moment; on a longer subject a UsageError says so: a guess would let somebody through.
+    """
+    import re
+    import warnings
+
+    if len(pattern) > LONGEST_PATTERN:
+        raise BadPattern(f"longer than {LONGEST_PATTERN} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compiled, most = re.compile(pattern), _most(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise BadPattern(f"not a regular expression: {error}") from None
+    linear = _linear(pattern)
+    if linear is None and not most:
+        raise BadPattern("a regular expression that may take for ever: it repeats a repetition, or too much")
+
+    def found(text: str) -> bool:
+        if linear is not None and (len(text) > most or _told_alike(text)):
+            return linear(text)
+        if len(text) > most:
+            raise UsageError(
+                f"the pattern {shown(pattern)} is not tried on {len(text)} characters, which may take for ever; "
+                "write it without look-around and back-references"
+            )
+        return compiled.search(text) is not None
+
+    return found
+
+
+def _told_alike(text: str) -> bool:
+    r"""Whether RE2 and `re` mean the same by `$`, `\w`, `\s` and `\b` in this text."""
+    return text.isascii() and not text.endswith("\n") and not any(sign in text for sign in "\v\x1c\x1d\x1e\x1f")
+
+
+def _most(pattern: str) -> int:
+    """The longest subject on which `re` may try this pattern: each unbounded repetition multiplies the ways."""
+    if _may_explode(pattern):
+        return 0
+    from re import _parser as parser  # type: ignore[attr-defined]
+
+    def degree(tree: Any) -> int:
+        own, looking = 0, 0
+        for operation, argument in tree:
+            if operation in (parser.ASSERT, parser.ASSERT_NOT):  # once it was found nobody comes back to it
+                looking = max(looking, degree(argument[1]))
+            elif operation in (parser.MAX_REPEAT, parser.MIN_REPEAT):
+                own += (argument[1] > FEW) + degree(argument[2])
+            elif operation is parser.BRANCH:
+                own += max(map(degree, argument[1]))
+            else:
+                own += sum(map(degree, _parts(argument, parser)))
+        return max(own, looking)
+
+    tree = parser.parse(pattern)
+    anchored = bool(tree) and tree[0] in ((parser.AT, parser.AT_BEGINNING), (parser.AT, parser.AT_BEGINNING_STRING))
+    return int(MOST_STEPS ** (1 / max(1, degree(tree) + (not anchored))))
 
 
 def _may_explode(pattern: str) -> bool:

@@ -6,7 +6,7 @@ to wave; inside one wave the later in plan order wins, and a notice says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -127,13 +127,18 @@ Same = Callable[[str, Any, Any], bool]
 
 
 def unchanged(name: str, new: Any, before: Any) -> bool:
-    return same(new, {} if name == "tool_input" and before is None else before)
+    try:
+        return new is before or same(new, {} if name == "tool_input" and before is None else before)
+    except Exception:  # noqa: BLE001  (a step's own objects may not let themselves be compared)
+        return False
 
 
-def differing(ruling: Ruling, event: Event, is_same: Same) -> Ruling:
-    """The ruling without what hooks rewrote to what the event had in the first place."""
-    step = event.payload.get("step")
-    had = event.payload | ({"args": step.get("args")} if isinstance(step, dict) else {})
+def differing(ruling: Ruling, payload: Mapping[str, Any], is_same: Same) -> Ruling:
+    """The ruling without what hooks rewrote to what the event's payload had in the first place."""
+    if not ruling.rewrites:
+        return ruling
+    step = payload.get("step")
+    had = {**payload, **({"args": step.get("args")} if isinstance(step, dict) else {})}
     kept = {name: new for name, new in ruling.rewrites.items() if name not in had or not is_same(name, new, had[name])}
     return ruling if len(kept) == len(ruling.rewrites) else replace(ruling, rewrites=kept)
 

@@ -37,8 +37,18 @@ def compact(value: Any) -> bytes:
         raise UsageError(f"a payload must be made of JSON values: {error}") from None
 
 
+def as_json(value: Any) -> Any:
+    """A value as a tape has it; one that is no JSON as it is."""
+    try:
+        return msgspec.json.decode(compact(value))
+    except (UsageError, msgspec.DecodeError, RecursionError):
+        return value
+
+
 def _without_surrogates(value: Any) -> Any:
     """Half a UTF-16 pair has no place in UTF-8; it becomes U+FFFD, as every decoder would make it."""
+    if isinstance(value, Struct):
+        value = to_builtins(value)
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):

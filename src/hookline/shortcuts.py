@@ -54,8 +54,9 @@ async def asked_async(plan: Plan, event: Event) -> Begun | Ruling | None:
     said = asked(plan, event)
     while isinstance(said, Begun) and said.waits:
         said = await said.awaited()
-        if said.answer is None and said.error is None:
-            said = asked(plan, event, said.took)
+        if said.answer is not None or said.error is not None:
+            break
+        said = asked(plan, event, said.took)
     return said
 
 

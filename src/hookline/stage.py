@@ -20,6 +20,7 @@ from hookline.reminders import Pending
 from hookline.results import ToolUse
 from hookline.tape import Tape
 from hookline.within import Span, Spans
+from hookline.wording import told
 
 if TYPE_CHECKING:
     from hookline.hooks import Hooks
@@ -100,7 +101,7 @@ class Stage:
         if isinstance(step, Fire):
             with self._as(NOBODY), self._spanning():
                 ruling = self._hooks.fire(
-                    step.event, tape=self._live, keep=self.reminders.keep, **self._base(step.payload)
+                    step.event, tape=self._live, keep=self.reminders.keep, had=step.had, **self._base(step.payload)
                 )
             return self._heard(step, ruling)
         if isinstance(step, Wait):
@@ -115,7 +116,7 @@ class Stage:
         if isinstance(step, Fire):
             with self._as(NOBODY), self._spanning():
                 ruling = await self._hooks.fire_async(
-                    step.event, tape=self._live, keep=self.reminders.keep, **self._base(step.payload)
+                    step.event, tape=self._live, keep=self.reminders.keep, had=step.had, **self._base(step.payload)
                 )
             return self._heard(step, ruling)
         if isinstance(step, Wait):
@@ -291,6 +292,4 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 def described(error: BaseException | str) -> str:
     """An error in one line."""
-    return (
-        str(error) if isinstance(error, str | RecordedError | RecordedInterrupt) else f"{type(error).__name__}: {error}"
-    )
+    return str(error) if isinstance(error, str | RecordedError | RecordedInterrupt) else told(error)

@@ -39,7 +39,7 @@ class ToolCalls(Stage):
         refused = refused or (yield from self._appealed(name, input))
         if refused:
             return self._denied(name, input, refused)
-        ruling = yield Fire("PreToolUse", facts)
+        ruling = yield Fire("PreToolUse", facts, had={"tool_input": input})
         if ruling.tool_input is not None:
             input = ruling.tool_input  # noqa: A001
         facts = facts | {"tool_input": _apart(input)}
@@ -55,7 +55,7 @@ class ToolCalls(Stage):
         front = self._front()
         try:
             value = yield Do("tool", run, (input,))
-            output = value if isinstance(value, str) else compact(value).decode()
+            output = _as_text(name, value)
         except Divergence:
             raise
         except BaseException as error:
@@ -146,6 +146,17 @@ class ToolCalls(Stage):
         return ToolResult("denied", tool, given, output, error="permission_denied", reason=reason, halt=halt)
 
     tool, tool_async = both(reporting(_tool))
+
+
+def _as_text(tool: str, value: Any) -> str:
+    """What a tool returned, as the model reads it."""
+    if isinstance(value, bytes | bytearray):  # of a process, say
+        return value.decode("utf-8", "replace")
+    try:
+        return value if isinstance(value, str) else compact(value).decode()
+    except UsageError:
+        what = f"{kind_of(value)}: {shown(value)}"
+        raise UsageError(f"the tool {tool} returned something that is no text and no JSON value, {what}") from None
 
 
 def _apart(given: Any) -> Any:

@@ -25,6 +25,14 @@ def shown(value: object) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
+def told(error: BaseException) -> str:
+    """An exception in one line, also one that cannot tell of itself."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001  (a foreign __str__)
+        return type(error).__name__
+
+
 def harmless(text: str) -> str:
     """Text from a hook or a payload without the control characters a terminal would obey."""
     return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -414,7 +414,9 @@ def test_a_session_handler_that_raises_is_loud(event: str, handler: Any, how: st
         fired(hooks, event, how, **LOUD[event])
     error = caught.value
     assert (error.hook, error.event) == (f"session_hook::{event}", event)
-    assert str(error) == f"session_hook::{event} on {event}: raised Broken: out of order"
+    [hook] = hooks
+    assert str(error) == f"session_hook::{event} on {event}: raised Broken: out of order ({hook.source})"
+    assert (error.message, error.source) == ("raised Broken: out of order", str(hook.source))
     assert isinstance(error.__cause__, Broken)
     assert error.__cause__.__traceback__ is not None
     assert not isinstance(error, BadAnswer)
@@ -461,8 +463,8 @@ def test_where_a_wrong_answer_is_swallowed(event: str) -> None:
     hooks.register_session_hook(event, lambda payload: "nonsense")
     ruling = hooks.fire(event, **SWALLOWED[event])
     assert ruling.hooks[0].status == "failed"
-    assert ruling.hooks[0].error.startswith("it answered 'nonsense', which is a string; it takes None, True")
-    assert ruling.notices[0].text.startswith(f"session_hook::{event} it answered 'nonsense'")
+    assert ruling.hooks[0].error.startswith("answered 'nonsense', which is a string; it takes None, True")
+    assert ruling.notices[0].text.startswith(f"session_hook::{event} answered 'nonsense'")
 
 
 @pytest.mark.parametrize("how", ["fire", "fire_async"])

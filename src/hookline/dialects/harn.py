@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from math import isfinite, nan
 from typing import Any
 
-from msgspec import DecodeError, json
 from msgspec.structs import replace
 
 from hookline import handlers
@@ -35,7 +34,7 @@ from hookline.model import (
     Outcome,
     Source,
     Verdict,
-    compact,
+    as_json,
 )
 from hookline.reading import Entries
 from hookline.truncating import truncated
@@ -421,22 +420,12 @@ def decode(hook: Hook, event: Event, outcome: Outcome) -> Verdict:
     surface = ROWS[event.name].surface
     try:
         # A step's arguments and output are the program's own objects; everything else is JSON, as the tape has it.
-        value = outcome.value if surface == "step" else _plain(outcome.value)
+        value = outcome.value if surface == "step" or not isinstance(outcome.value, dict) else as_json(outcome.value)
         return answered(hook, event, value, surface)
     except HookError as error:
         if event.name in SWALLOWED:
             return Verdict(failed=error.message.removeprefix("it "))
         raise
-
-
-def _plain(answer: Any) -> Any:
-    """An answer as the tape has it: a date or a Decimal in it is the text that JSON makes of it."""
-    if not isinstance(answer, dict):
-        return answer
-    try:
-        return json.decode(compact(answer))
-    except (UsageError, DecodeError, RecursionError):  # whoever reads it says what is wrong with it
-        return answer
 
 
 def about(hook: Hook) -> About:

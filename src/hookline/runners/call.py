@@ -14,6 +14,7 @@ from typing import Any
 
 from hookline.errors import UsageError
 from hookline.model import Job, Outcome, Verdict
+from hookline.wording import told
 
 NEVER_AWAITED = frozenset({type(None), bool, str, dict, list, tuple, Verdict})
 """What handlers answer with: to ask whether one of these is awaitable takes longer than most handlers."""
@@ -46,17 +47,19 @@ class Begun:
     """Goes on where somebody else began: who was called already is not called again, the rest is called now.
 
     `took` has the time of each that was called, None where nobody looked at the clock. All but the last had nothing to
-    say; the last answered, or raised.
+    say; the last answered, or raised. What an answer came to that was `waited_for` is not awaited once more.
     """
 
-    def __init__(self, took: list[float | None], answer: Any, error: BaseException | None = None) -> None:
+    def __init__(
+        self, took: list[float | None], answer: Any, error: BaseException | None = None, *, waited_for: bool = False
+    ) -> None:
         self.took, self.answer, self.error = took, answer, error
-        self._left = deque(took)
+        self._left, self._waited_for = deque(took), waited_for
 
     @property
     def waits(self) -> bool:
         """Whether the answer has to be awaited."""
-        return self.answer.__class__ not in NEVER_AWAITED and _awaitable(self.answer)
+        return not self._waited_for and self.answer.__class__ not in NEVER_AWAITED and _awaitable(self.answer)
 
     async def awaited(self) -> Begun:
         """The same with what the answer comes to."""
@@ -65,7 +68,7 @@ class Begun:
             answer, error = await self.answer, None
         except (Exception, SystemExit) as raised:  # noqa: BLE001
             answer, error = None, raised
-        return Begun([*self.took[:-1], _since(began)], answer, error)
+        return Begun([*self.took[:-1], _since(began)], answer, error, waited_for=True)
 
     def run(self, jobs: Sequence[Job]) -> list[Outcome]:
         if not self._left:
@@ -158,7 +161,7 @@ def _since(began: int) -> float:
 def _raised(error: BaseException, took: float | None) -> Outcome:
     return Outcome(
         "raised",
-        error=f"raised {type(error).__name__}: {error}",
+        error=f"raised {told(error)}",
         exception=error,
         duration_ms=took,
     )
