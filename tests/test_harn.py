@@ -648,7 +648,7 @@ def test_a_deny_that_cannot_be_told() -> None:
 
 
 def test_what_was_awaited_is_not_awaited_again(tmp_path: Path) -> None:
-    """A handler that forgot an `await` answers a coroutine, which is no answer: on every way, with and without a tape."""
+    """A handler that forgot an `await` answers a coroutine, which is no answer, with a tape and without."""
 
     async def inner(event: dict[str, Any]) -> Any:
         return {"deny": "inner"}

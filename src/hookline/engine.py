@@ -7,7 +7,7 @@ blocking host, an event loop and a replay can all drive the very same steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
@@ -36,8 +36,21 @@ from hookline.recording import Take, Tape
 from hookline.sequences import Reports
 
 Steps = Generator[list[Job], list[Outcome], Ruling]
+SETTLED = "settled by "
+"""Begins the reason of what does not run because an earlier hook has decided."""
+
 Keep = Callable[[dict[str, Any]], dict[str, Any]]
 """What a session does with a reminder: it is pending from now on, and this is how the tape has it."""
+
+
+class Recall(Protocol):
+    """What only the recording of an event knows, because secrets are masked in it."""
+
+    def is_same(self, name: str, new: Any, before: Any) -> bool:
+        """Whether a hook rewrote something to what it was."""
+
+    def told(self, ruling: Ruling) -> Ruling:
+        """The ruling with its texts as they were made of what is masked now."""
 
 
 def fire(
@@ -48,14 +61,15 @@ def fire(
     on_failure: OnFailure | None = None,
     keep: Keep | None = None,
     had: Mapping[str, Any] | None = None,
-    is_same: Same = unchanged,
+    recall: Recall | None = None,
 ) -> Steps:
     """One event through the hooks of its plan: yields jobs, is sent outcomes, returns the ruling.
 
-    `had` are values of the payload as the host has them, where the host has given hooks copies.
+    `had` are values of the payload as the host has them, where the host has given hooks copies. A replay has `recall`.
     """
     take = recording.happened(tape, event) if tape else None
     before: Mapping[str, Any] = {**event.payload, **had} if had else event.payload
+    is_same: Same = recall.is_same if recall else unchanged
     if take:
         is_same = _as_recorded(is_same)
     if take:
@@ -66,7 +80,7 @@ def fire(
     for wave in plan.waves:
         due, jobs = [], []
         for entry in wave:
-            why = f"settled by {settled_by}" if settled_by else _no_longer(entry, event) if entry.late else ""
+            why = f"{SETTLED}{settled_by}" if settled_by else _no_longer(entry, event) if entry.late else ""
             if why:
                 ran[entry.index] = _skipped(entry, why, event, take)
             else:
@@ -78,7 +92,12 @@ def fire(
             for job in jobs:
                 recording.called(take, job, event, on_failure)
             jobs = [_apart(job) for job in jobs]
-        outcomes = yield jobs
+        try:
+            outcomes = yield jobs
+        except BaseException as error:
+            if take and not isinstance(error, HooklineError | GeneratorExit):
+                recording.interrupted(take, [job.hook for job in jobs], event, error)
+            raise
         verdicts = []
         for number, entry in enumerate(due):
             hook, outcome, known = entry.hook, outcomes[number], plan.reports[entry.index]
@@ -95,6 +114,7 @@ def fire(
             ruling = fold(_noted(ruling, verdicts), event, verdicts)
             event = amended(event, ruling, verdicts)
     ruling = replace(differing(ruling, before, is_same), hooks=Reports(plan.reports, ran), healthy=healthy)
+    ruling = recall.told(ruling) if recall else ruling
     if take:
         recording.ruled(take, ruling)
     return ruling

@@ -7,7 +7,8 @@
     ├── HookError       a Python handler raised
     │   └── BadAnswer   it answered with a shape its protocol does not know (a UsageError too)
     ├── RecordedError   what a tool or a model raised when the session being replayed was recorded
-    │                   (RecordedInterrupt, a KeyboardInterrupt, where it was no Exception)
+    │                   (RecordedInterrupt, a KeyboardInterrupt, where it was no Exception;
+    │                   asyncio's CancelledError, where a task was cancelled)
     └── TapeError       a tape that cannot be read, written or trusted
         └── Divergence  a replay that did not fit its recording
 
@@ -62,9 +63,28 @@ class BadAnswer(HookError, UsageError):
 class RecordedError(HooklineError):
     """What a tool or a model raised when the session was recorded; the message has the exception in one line."""
 
+    @property
+    def recorded_as(self) -> str:
+        return str(self)
+
 
 class RecordedInterrupt(KeyboardInterrupt):
     """What interrupted the host itself while something of it ran, when the session was recorded: a Ctrl-C, say."""
+
+    @property
+    def recorded_as(self) -> str:
+        return str(self)
+
+
+def interrupt(text: str) -> BaseException:
+    """What interrupted the host, to be raised once more; of a cancelled task what cancels one."""
+    if not text.startswith("CancelledError"):
+        return RecordedInterrupt(text)
+    import asyncio  # who was cancelled then has a loop now, too
+
+    cancelled = asyncio.CancelledError(text)
+    cancelled.recorded_as = text  # type: ignore[attr-defined]
+    return cancelled
 
 
 class TapeError(HooklineError):

@@ -12,8 +12,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookline.errors import HookError
+from hookline.engine import SETTLED
+from hookline.errors import HookError, TapeError, UsageError
 from hookline.hooks import Hooks
+from hookline.masking import Masking, filled, told
 from hookline.model import BASE_FIELDS, REWRITES
 from hookline.tape import Record, read
 
@@ -101,14 +103,21 @@ def deciders(ruling: dict[str, Any]) -> list[str]:
 
 
 def changes(path: str, hooks: Hooks, *, plan_only: bool = False) -> Iterator[Change | None]:
-    """For every recorded event what would change, or None where nothing would."""
+    """For every recorded event what would change, or None where nothing would. Secrets in it are masked."""
+    masking = Masking(values=told(os.environ))
     begun: dict[int, Record] = {}
     last = 0
     for record in read(path):
         if record.kind == "event":
             begun[record.seq], last = record, record.seq
         elif record.kind == "ruling" and (event := begun.pop(record.data.get("of", last), None)) is not None:
-            yield _compared(event, record, _planned(event, hooks) if plan_only else _fired(event, hooks), plan_only)
+            try:
+                after = _planned(event, hooks) if plan_only else _fired(event, hooks)
+            except UsageError as error:
+                broken = TapeError(f"{path}: record {event.seq}: hooks of today cannot be told of it: {error}")
+                broken.line = event.seq
+                raise broken from None
+            yield _compared(event, record, after if plan_only else masking.record(after)[0], plan_only)
         elif record.data.get("loud"):
             begun.pop(record.data.get("of", last), None)  # it had no ruling
 
@@ -116,10 +125,11 @@ def changes(path: str, hooks: Hooks, *, plan_only: bool = False) -> Iterator[Cha
 def _compared(event: Record, ruling: Record, after: dict[str, Any], plan_only: bool) -> Change | None:
     before = ruling.said
     if plan_only:
-        before = {"event": before["event"], "hooks": [r["hook"] for r in before.get("hooks", []) if _ran(r)]}
+        before = {"event": before["event"], "hooks": [r["hook"] for r in before.get("hooks", []) if _due(r)]}
         same = before == after
     else:
-        same = wish(before) == wish(after)
+        after = filled(after, before) if "masked" in ruling.data else after
+        same = wish(before) == filled(wish(after), wish(before))
     return None if same else Change(ruling.seq, ruling.data["event"], _tool(event), before, after)
 
 
@@ -160,8 +170,9 @@ def _arguments(event: Record) -> dict[str, Any]:
     return arguments
 
 
-def _ran(report: dict[str, Any]) -> bool:
-    return bool(report["status"] != "skipped")
+def _due(report: dict[str, Any]) -> bool:
+    """Whether a plan would have it run: what another hook settled is known only afterwards."""
+    return bool(report["status"] != "skipped" or report["skipped"].startswith(SETTLED))
 
 
 def _tool(event: Record) -> str:

@@ -65,7 +65,7 @@ KINDS = {
     ),
     "hook_raised": Kind(
         "a Python handler raised, or answered nonsense",
-        {**_HOOK, **_BACKGROUND, "error": TEXT, "duration_ms": NUMBER, "loud?": FLAG, "raw?": ANY},
+        {**_HOOK, **_BACKGROUND, "error": TEXT, "duration_ms": NUMBER, "loud?": FLAG, "raw?": ANY, **_INTERRUPTED},
     ),
     "system_reminder": Kind("a hook, or the host, left a reminder", {"reminder": OBJECT}),
     "hook_vetoed": Kind(
@@ -147,18 +147,25 @@ EVERYWHERE = {"masked?": TEXTS, "of?": WHOLE, "beside?": WHOLE, "since?": WHOLE,
 
 
 _TYPES: dict[str, Any] = {"string": str, "object": dict, "integer": int, "number": (int, float), "boolean": bool}
+_TYPES["array"] = list
 
 
 def flaw(kind: str, data: dict[str, Any]) -> str:
     """What keeps a record from being one of its kind: a field that is missing, or is something else. "" is none."""
-    for name, wanted in KINDS[kind].fields.items() if kind in KINDS else ():
-        if name.endswith("?"):
-            continue
+    for field, wanted in KINDS[kind].fields.items() if kind in KINDS else ():
+        name = field.removesuffix("?")
         if name not in data:
-            return f"has no {name!r}"
+            if name == field:
+                return f"has no {name!r}"
+            continue
         known = _TYPES.get(str(wanted.get("type")))
         if known and not isinstance(data[name], known):
             return f"has a {name!r} that is no {wanted['type']}"
+        if "enum" in wanted and data[name] not in wanted["enum"]:
+            return f"has a {name!r} that is none of {', '.join(map(str, wanted['enum']))}"
+        item = _TYPES.get(str(wanted.get("items", {}).get("type")), object)
+        if "items" in wanted and not all(isinstance(each, item) for each in data[name] or ()):
+            return f"has a {name!r} in which something is no {wanted['items']['type']}"
     return ""
 
 

@@ -179,6 +179,10 @@ def unreadable(outcome: Outcome, text: str) -> str:
     return ""
 
 
+LONGEST_COMPLAINT = 300
+"""What a failure says of what its process complained about, last, on stderr."""
+
+
 def bearable(verdict: Verdict) -> Verdict:
     """The verdict with every text that the model gets to read cut to a bearable size, and a notice of each cut."""
     texts = (*verdict.context, *verdict.messages, verdict.reason, verdict.halt or "")
@@ -218,4 +222,6 @@ def bad_exit(outcome: Outcome) -> str:
     code = outcome.exit_code
     meaning = {126: " (found, but not executable)", 127: " (command or interpreter not found)"}.get(code or 0, "")
     last = outcome.stderr.strip().rpartition("\n")[2]
-    return f"exited with {code}{meaning}" + (f": {last[:300]}" if last else "")
+    if len(last) > LONGEST_COMPLAINT:  # whole words: half a secret is told by nobody's pattern
+        last = last[:LONGEST_COMPLAINT].rpartition(" ")[0] + "…"
+    return f"exited with {code}{meaning}" + (f": {last}" if last else "")

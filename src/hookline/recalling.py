@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from hookline.errors import BadAnswer, RecordedError
+from hookline.errors import BadAnswer, RecordedError, interrupt
 from hookline.masking import MASK, filled
 from hookline.merging import unchanged
-from hookline.model import BASE_FIELDS, Call, Command, Event, Hook, Matcher, Outcome, Source, Verdict
+from hookline.model import BASE_FIELDS, Call, Command, Event, Hook, Matcher, Notice, Outcome, Ruling, Source, Verdict
 from hookline.planning import NO_MATCH, Entry, assembled
+from hookline.sequences import Items, Reports
 from hookline.tape import Record
 
 
@@ -20,7 +22,8 @@ class Recording:
 
     def __init__(self, event: Event, records: Sequence[Record]) -> None:
         self._event = event
-        self.outcomes = [_outcome(record) for record in records if record.kind in ("hook_returned", "hook_raised")]
+        self.masked = any("masked" in record.data for record in records if record.kind in SAID)
+        self.outcomes = [_outcome(record) for record in records if record.kind in SAID]
         entries = [self._entry(record, at, records) for at, record in enumerate(records) if record.kind in HOOKS]
         self._ruling = records[-1].data if records and records[-1].kind == "ruling" else {}
         self.plan = assembled(event.name, _ordered(entries, self._ruling.get("hooks"), event))
@@ -30,6 +33,29 @@ class Recording:
         if MASK not in f"{new}":
             return unchanged(name, new, before)
         return name not in self._ruling and unchanged(name, new, filled(before, new))
+
+    def told(self, ruling: Ruling) -> Ruling:
+        """The ruling with its texts as they were recorded, where a secret in what its hooks said is masked.
+
+        They may have been cut, and where depends on how long they were. What is decided is made anew all the same.
+        """
+        was = self._ruling
+        if not self.masked or not was:
+            return ruling
+        halt = was.get("halt")
+        reports = [
+            replace(report, **{name: told.get(name, "") for name in ("reason", "error")})
+            for report, told in zip(ruling.hooks, was.get("hooks", []), strict=False)
+        ]
+        return replace(
+            ruling,
+            reason=was.get("reason", ""),
+            context=Items(was.get("context", ())),
+            messages=Items(was.get("messages", ())),
+            notices=tuple(_notice(notice) for notice in was.get("notices", ())),
+            halt=ruling.halt and halt and replace(ruling.halt, reason=halt["reason"]),
+            hooks=Reports(reports) if len(reports) == len(ruling.hooks) else ruling.hooks,
+        )
 
     def _entry(self, record: Record, at: int, records: Sequence[Record]) -> Entry:
         """A call is in the wave of the calls beside it; what was skipped after the first call had its turn too."""
@@ -46,12 +72,18 @@ class Recording:
 
 
 HOOKS = ("hook_call", "hook_skipped")
+SAID = ("hook_returned", "hook_raised")
+
+
+def _notice(told: dict[str, str]) -> Notice:
+    file, sign, pointer = told.get("source", "").partition("#")
+    return Notice(told["text"], Source(file, pointer) if file or sign else None)
 
 
 def _ordered(entries: list[Entry], reports: list[dict[str, Any]] | None, event: Event) -> list[Entry]:
     """The entries in plan order, which the ruling has; background hooks are in the ruling alone."""
     if reports is None:
-        return [msgspec.structs.replace(entry, index=index) for index, entry in enumerate(entries)]
+        return [replace(entry, index=index) for index, entry in enumerate(entries)]
     waiting_for = list(entries)
     done: list[Entry] = []
     for index, report in enumerate(reports):
@@ -61,7 +93,7 @@ def _ordered(entries: list[Entry], reports: list[dict[str, Any]] | None, event: 
             continue
         found = next(entry for entry in waiting_for if _is_of(entry, report))
         waiting_for.remove(found)
-        done.append(msgspec.structs.replace(found, index=index))
+        done.append(replace(found, index=index))
     return done
 
 
@@ -96,6 +128,8 @@ def _outcome(record: Record) -> Outcome:
     data = record.data
     took = data.get("duration_ms", 0.0)
     if record.kind == "hook_raised":
+        if data.get("interrupted"):
+            return Outcome("raised", error=data["error"], exception=interrupt(data["error"]), duration_ms=took)
         error: Exception | None = RecordedError(data["error"])
         if "raw" in data:  # it returned, and nobody could read it
             error = _bad_answer(data) if data.get("loud") else None

@@ -3,19 +3,21 @@
     event, hook_skipped*, then for each hook hook_call, hook_returned, its system_reminders, hook_vetoed?, then ruling
 
 A handler that raised has a `hook_raised` in the place of `hook_returned`; a `loud` one went through to the host, and
-no ruling follows. Every record of a hook names the hook,
+no ruling follows, as where the host itself was `interrupted` while hooks ran. Every record of a hook names the hook,
 its dialect, its source and the digest of the file it came from, and a call has all that a replay needs.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from hookline.dialects import dialect
 from hookline.errors import UsageError
 from hookline.events import ROWS
 from hookline.model import Command, Event, Hook, Job, OnFailure, Outcome, Report, Ruling, Verdict, compact
+from hookline.wording import told
 
 BY_DEFAULT = re.compile(r"permission (granted|denied|not decided) by session hook")
 """The reason a decision of Harn's gets that gave none."""
@@ -88,6 +90,14 @@ def raised(tape: Take, hook: Hook, event: Event, outcome: Outcome, error: Except
     if outcome.status == "returned":
         data["raw"] = _shown(outcome.value)
     tape.append("hook_raised", data, last=True)
+
+
+def interrupted(tape: Take, hooks: Sequence[Hook], event: Event, error: BaseException) -> None:
+    """The host itself was interrupted while these hooks ran: there is no ruling."""
+    for number, hook in enumerate(hooks, 1):
+        last = number == len(hooks)
+        data = {**_named(hook, event), "error": told(error), "duration_ms": 0.0, "interrupted": True}
+        tape.append("hook_raised", data | ({"loud": True} if last else {}), last=last)
 
 
 def ruled(tape: Take, ruling: Ruling) -> None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from hookline import engine, waiting
 from hookline.conducting import Do, Fire
-from hookline.errors import Divergence, HookError, HooklineError, RecordedError, RecordedInterrupt, TapeError
+from hookline.errors import Divergence, HookError, HooklineError, RecordedError, TapeError, interrupt
 from hookline.events import checked, find
 from hookline.masking import filled
 from hookline.model import BASE_FIELDS, Event, Ruling, compact
@@ -30,6 +30,9 @@ from hookline.wording import shown
 if TYPE_CHECKING:
     from hookline.hooks import Hooks
     from hookline.session import Session
+
+MADE_OF_IT = ("injected", "reason")
+"""What records say of a hook's texts: how many characters it injected, why it objects. The texts may have been cut."""
 
 OF_AN_EVENT = ("hook_skipped", "hook_call", "hook_returned", "hook_raised", "system_reminder", "hook_vetoed", "ruling")
 ANSWERS = {"tool": ("tool_result",), "model": ("message", "model_failed"), "approval": ("approval",)}
@@ -93,7 +96,7 @@ class Player:
         self._last = ""
         self._due: deque[_Line] | None = None
         self._reminders: deque[dict[str, Any]] = deque()
-        self._open = False
+        self._open = self._masked = False
         self._length_is_of_a_mask = False
         self._astray = False
         self._copy = None if copy is None else _Copy(os.fspath(copy), self.path)
@@ -191,7 +194,7 @@ class Player:
                 raise Unrecorded(f"the recording ends before this {kind}")
             where = "the event has no such record" if inside else "the recording has ended"
             self._stray(self.seq + 1, f"{where}, and a {kind} came: {shown(data)}")
-        again, text = _again(entry, kind, data)
+        again, text = _again(entry, kind, data, masked=inside and self._masked)
         if text != entry.text:
             self._stray(entry.record.seq, _difference(entry.record, again))
         self._came_about(entry)
@@ -221,10 +224,10 @@ class Player:
         """An event through the engine, its hooks answered from the tape."""
         group = self._group()
         recorded = Recording(event, [entry.record for entry in group])
-        self._due, self._open = deque(group), self._breaks_off(group)
+        self._due, self._open, self._masked = deque(group), self._breaks_off(group), recorded.masked
         self._reminders = deque(_reminders(group))
         try:
-            steps = engine.fire(event, recorded.plan, tape=self, keep=keep, is_same=recorded.is_same)
+            steps = engine.fire(event, recorded.plan, tape=self, keep=keep, recall=recorded)
             ruling = waiting.block(steps, Recorded(recorded.outcomes))
         except Unrecorded:  # the recording ends in the middle of the event
             for entry in self._due:
@@ -244,6 +247,9 @@ class Player:
             self.fired(event_of(record.data), lambda spec: left.popleft() if left else spec)
         except (HookError, Unrecorded):
             pass  # the host heard of it when it was recorded, or was ended itself
+        except BaseException as error:
+            if not hasattr(error, "recorded_as"):
+                raise
 
     # -- with a host
 
@@ -296,19 +302,21 @@ class Player:
     def _same_event(self, step: Fire) -> Event:
         """The event the host fires, with the base fields of the recorded one."""
         record, row = self.ahead(), find(step.event)
+        payload = {name: value for name, value in step.payload.items() if name not in BASE_FIELDS}
+        compact(checked(row, payload))  # what was refused then is refused now, before anything is compared
         if record is None or record.kind != "event" or record.data["event"] != row.name:
             self._unexpected(record, f"the event {row.name} {shown(step.payload)}")
         base = {name: record.data[name] for name in BASE_FIELDS}
-        payload = {name: value for name, value in step.payload.items() if name not in BASE_FIELDS}
         if row.name == "PostCompact" and self._length_is_of_a_mask:
             payload["new_summary_len"] = record.data["payload"].get("new_summary_len")
-        return Event(row.name, checked(row, payload), **base)
+        return Event(row.name, payload, **base)
 
     def answer(self, step: Do) -> Any:
         """What a tool, a model, a person or a compactor answered."""
         record = self._answered(step.kind)
         if "error" in record.data:
-            raise (RecordedInterrupt if record.data.get("interrupted") else RecordedError)(record.data["error"])
+            text = record.data["error"]
+            raise interrupt(text) if record.data.get("interrupted") else RecordedError(text)
         if step.kind == "compaction":
             self._length_is_of_a_mask = "/summary" in record.data.get("masked", ())
             return record.said
@@ -340,6 +348,14 @@ class Player:
             self._came_about(entry)
             if record.kind == "within" and record.data["session_id"] in self.cast:
                 self.cast[record.data["session_id"]](record.said)
+
+    def fires(self, event: str) -> bool:
+        """Whether this event comes next."""
+        return bool(self.known("event", "event") == event)
+
+    def calls(self, tool: str) -> bool:
+        """Whether this tool is run next."""
+        return bool(self.known("tool_call", "tool_name") == tool)
 
     def known(self, kind: str, key: str) -> Any:
         """What the next record says, if it is of this kind: an id that was made up, say."""
@@ -383,13 +399,16 @@ class _Copy:
         self._file.close()
 
 
-def _again(entry: _Line, kind: str, data: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """The record as it would be written now, at the recorded time, with what was masked then masked again."""
+def _again(entry: _Line, kind: str, data: dict[str, Any], *, masked: bool) -> tuple[dict[str, Any], bytes]:
+    """The record as it would be written now, at the recorded time, with what was masked then masked again.
+
+    Where what a hook said is `masked`, what was made of it before it was masked is known from the record alone.
+    """
     record = entry.record
     added = {key: record.data[key] for key in ADDED if key in record.data}
-    now = filled(msgspec.json.decode(compact(data)), record.said) if "masked" in added else data
-    if "masked" in added and "injected" in now:  # it counts what was injected, not what is left of it
-        now["injected"] = record.data.get("injected")
+    now = filled(msgspec.json.decode(compact(data)), record.said) if masked or "masked" in added else data
+    if masked and record.kind == kind:
+        now |= {key: record.data[key] for key in MADE_OF_IT if key in now and key in record.data}
     bare = line(record.seq, record.at, kind, compact({**now, **added}))
     made: dict[str, Any] = msgspec.json.decode(bare)
     return made, sealed(bare, chained(entry.previous, bare))

@@ -12,7 +12,7 @@ from msgspec import Struct, convert, to_builtins
 
 from hookline import reminders as reminding
 from hookline.conducting import Do, Fire, Step, Steps, Wait, done, done_async, each, fired
-from hookline.errors import RecordedError, RecordedInterrupt, UsageError
+from hookline.errors import UsageError
 from hookline.model import Ruling
 from hookline.permissions import Grants, Policy
 from hookline.remembering import Reminders
@@ -292,4 +292,4 @@ def failure(error: BaseException) -> dict[str, Any]:
 
 def described(error: BaseException | str) -> str:
     """An error in one line."""
-    return str(error) if isinstance(error, str | RecordedError | RecordedInterrupt) else told(error)
+    return error if isinstance(error, str) else told(error)

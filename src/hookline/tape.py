@@ -10,6 +10,7 @@ are masked in what is stored, and `data.masked` says where. The first record's d
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -375,11 +376,14 @@ def _open(path: str, *, sync: bool = False, flags: int = os.O_RDWR | os.O_APPEND
 
     try:
         new = sync and not os.path.exists(path)
-        fd = os.open(path, flags | os.O_CLOEXEC, 0o600)
+        fd = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
         if new:
             _sync_folder(os.path.dirname(path) or ".")
     except OSError as error:
         raise TapeError(f"{path}: the tape cannot be opened: {error.strerror}") from None
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise TapeError(f"{path}: is no regular file; a tape is read again")
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

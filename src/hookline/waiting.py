@@ -28,7 +28,12 @@ def block(steps: Generator[list[Job], list[Outcome], _T], using: Runner | None =
     try:
         jobs = next(steps)
         while True:
-            jobs = steps.send((using or runner(jobs[0].hook.action.runner)).run(jobs))
+            try:
+                outcomes = (using or runner(jobs[0].hook.action.runner)).run(jobs)
+            except BaseException as error:  # whoever asked for it may have to say so; nobody can go on
+                steps.throw(error)
+                raise
+            jobs = steps.send(outcomes)
     except StopIteration as done:
         result: _T = done.value
         return result
@@ -41,7 +46,12 @@ async def on_loop(steps: Generator[list[Job], list[Outcome], _T], using: Runner 
     try:
         jobs = next(steps)
         while True:
-            jobs = steps.send(await (using or runner(jobs[0].hook.action.runner)).run_async(jobs))
+            try:
+                outcomes = await (using or runner(jobs[0].hook.action.runner)).run_async(jobs)
+            except BaseException as error:
+                steps.throw(error)
+                raise
+            jobs = steps.send(outcomes)
     except StopIteration as done:
         result: _T = done.value
         return result

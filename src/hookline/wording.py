@@ -26,7 +26,9 @@ def shown(value: object) -> str:
 
 
 def told(error: BaseException) -> str:
-    """An exception in one line, also one that cannot tell of itself."""
+    """An exception in one line, also one that cannot tell of itself; of one that was recorded the line it had then."""
+    if (recorded := getattr(error, "recorded_as", None)) is not None:
+        return str(recorded)
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001  (a foreign __str__)

@@ -65,8 +65,7 @@ def _replayed(file: str, arguments: argparse.Namespace) -> Replay:
     except TapeError as error:
         if len(arguments.files) == 1 and (not arguments.json or (arguments.tape and error.line is None)):
             raise
-        line = error.line or 1
-        return Replay(line - 1, _Broken(line, str(error)))
+        return _unjudged(error)
 
 
 def _judged(arguments: argparse.Namespace, replays: list[Replay]) -> tuple[list[tuple[str, Any]], int]:
@@ -77,18 +76,28 @@ def _judged(arguments: argparse.Namespace, replays: list[Replay]) -> tuple[list[
     for named in arguments.against:
         load_named(hooks, named)
     found, events = [], 0
-    pairs = zip(arguments.files, replays, strict=True)
-    whole = [file for file, done in pairs if not isinstance(done.divergence, _Broken)]
-    for file in _watched(whole, quiet=arguments.json):
-        for change in changes(file, hooks, plan_only=arguments.plan_only):
-            events += 1
-            if change is not None:
-                found.append((file, change))
+    whole = [number for number, done in enumerate(replays) if not isinstance(done.divergence, _Broken)]
+    for number in _watched(whole, quiet=arguments.json):
+        file = arguments.files[number]
+        try:
+            for change in changes(file, hooks, plan_only=arguments.plan_only):
+                events += 1
+                if change is not None:
+                    found.append((file, change))
+        except TapeError as error:  # it can be replayed, and not be judged
+            if len(replays) == 1 and not arguments.json:
+                raise
+            replays[number] = _unjudged(error)
     hooks.wait()
     return found, events
 
 
-def _watched(files: list[str], *, quiet: bool) -> Any:
+def _unjudged(error: TapeError) -> Replay:
+    line = error.line or 1
+    return Replay(line - 1, _Broken(line, str(error)))
+
+
+def _watched(files: list[int], *, quiet: bool) -> Any:
     """The files, with a progress bar where a person waits for many."""
     if quiet or len(files) < 2 or not sys.stderr.isatty():
         return files

@@ -22,6 +22,9 @@ class Recorded:
         if len(jobs) > len(self._outcomes):
             raise Unrecorded(f"{len(jobs)} hooks are due, but only {len(self._outcomes)} outcomes are recorded")
         due, self._outcomes = self._outcomes[: len(jobs)], self._outcomes[len(jobs) :]
+        for outcome in due:
+            if isinstance(outcome.exception, BaseException) and not isinstance(outcome.exception, Exception):
+                raise outcome.exception  # it interrupted the host
         return due
 
     async def run_async(self, jobs: Sequence[Job]) -> list[Outcome]:
