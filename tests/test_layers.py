@@ -69,6 +69,7 @@ ROWS = [
     "modelling",
     "tooling",
     "personas",
+    "playing",
     "session",
     "replay",
     "registering_harn",

@@ -145,9 +145,9 @@ class Hooks(Registering, Firing):
         from hookline.session import Session
 
         if replay is not None:
-            from hookline.replay import Player
+            from hookline.replay import HostPlayer
 
-            return Player(replay, tape).session(self, id)
+            return HostPlayer(replay, tape).session(self, id)
         return Session(
             self,
             id=id if id is not None else self.new_id(),

@@ -24,7 +24,7 @@ from hookline.wording import told
 
 if TYPE_CHECKING:
     from hookline.hooks import Hooks
-    from hookline.replay import Player
+    from hookline.replay import HostPlayer
 
 SLOTS = {"SessionStart": "session_start_hook", "UserPromptSubmit": "hook_prompt_submit"}
 """The context slots, in the order the model reads them."""
@@ -61,7 +61,7 @@ class Stage:
         approve: Callable[..., Any] | None,
         policy: Policy,
         opening: Mapping[str, Any],
-        player: Player | None = None,
+        player: HostPlayer | None = None,
     ) -> None:
         self.id = id
         self.cwd = cwd
@@ -71,7 +71,7 @@ class Stage:
         self._hooks, self._approve, self._policy = hooks, approve, policy
         self._opens_tape, self._player = tape, player
         self._live: Tape | None = None
-        self._tape: Tape | Player | None = player
+        self._tape: Tape | HostPlayer | None = player
         self._opening = opening
         self._grants = Grants()
         self._model_called = False
@@ -126,7 +126,7 @@ class Stage:
         with nullcontext() if _is_own(step) else self._spanning():
             return await done_async(step)
 
-    def _played(self, step: Step, player: Player) -> Any:
+    def _played(self, step: Step, player: HostPlayer) -> Any:
         """The step as it was recorded; a replay has nothing to wait for."""
         if isinstance(step, Fire):
             return self._heard(step, player.fired_by_host(step, self.reminders.keep))
