@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from hookline import Hooks, UsageError, deny, remind
 from hookline.errors import RecordedError, RecordedInterrupt
+from hookline.kinds import KINDS
 from hookline.replay import replay
 from hookline.session import Session
 from insiders import HOW, PROGRAM, Live, Program, play
@@ -402,3 +403,10 @@ def test_a_watcher_on_a_thread_of_the_host(tmp_path: Path) -> None:
         r.data["payload"] for r in records(tmp_path / "tape") if r.kind == "event" and "path" in r.data["payload"]
     ]
     assert [payload["path"] for payload in events] == [str(number) for number in range(20)]
+
+
+def test_all_of_a_memory_has_its_field() -> None:
+    """What a session remembers, and what a record of it may hold, are the same: nothing is forgotten in silence."""
+    with Hooks().session() as s:
+        remembered = s._memory().keys()
+    assert remembered == {name.removesuffix("?") for name in KINDS["within"].fields}

@@ -293,30 +293,37 @@ def verify(path: str | os.PathLike[str], *, expect: str = "") -> Verified:
     """
     import hashlib
 
-    file, sha256, expect = os.fspath(path), hashlib.sha256, expect.strip().lower()
+    file, sha256, wanted = os.fspath(path), hashlib.sha256, expect.strip().lower().encode()
     previous, count, met = b"", 0, 0
-    for number, text in _lines(file):
-        count += 1
-        if not text.endswith(b"\n"):
-            raise Torn(file, number) if _begins(text, count) else _broken(file, number, "is not the begin of a record")
-        bare, digest = text[: -_HASH - 1] + b"}", text[-67:-3]
-        if text[-_HASH - 1 : -67] != b',"hash":"' or text[-3:] != b'"}\n':
-            raise _broken(file, number, "is not a record of a tape")
-        if not text.startswith(b'{"seq":%d,' % count):
-            found = text[7:40].partition(b",")[0].decode("utf-8", "replace")
-            raise _broken(file, number, f"has seq {found}, where {count} should be: lines are missing or moved")
-        if sha256(previous + bare).hexdigest().encode() != digest:
-            raise _broken(file, number, f"(seq {count}) does not fit the chain: it, or the one before, was changed")
+    for count, text in _lines(file):  # quick: what is wrong is looked at afterwards
+        digest = sha256(b"%b%b}" % (previous, text[: -_HASH - 1])).hexdigest().encode()
+        if not (text.endswith(b',"hash":"%b"}\n' % digest) and text.startswith(b'{"seq":%d,' % count)):
+            raise _unchained(file, count, text)
         previous = digest
-        if expect and digest.decode("ascii", "replace") == expect:
+        if digest == wanted:
             met = count
     head = previous.decode()
     next(read_lines(file), None)  # a version we know
-    if expect and head != expect:
+    if wanted and head != wanted.decode():
         cut = "the end was cut off, or it is another tape"
         after = f"that is record {met}, and {count - met} came after it" if met else cut
-        raise TapeError(f"{file}: the last of {count} records has hash {head or '(none)'}, not {expect}: {after}")
+        raise TapeError(
+            f"{file}: the last of {count} records has hash {head or '(none)'}, not {wanted.decode()}: {after}"
+        )
     return Verified(count, head)
+
+
+def _unchained(file: str, number: int, text: bytes) -> TapeError:
+    """What is wrong with a line that is not the next record of the chain."""
+    if not text.endswith(b"\n"):
+        begins = _begins(text, number)
+        return Torn(file, number) if begins else _broken(file, number, "is not the begin of a record")
+    if text[-_HASH - 1 : -67] != b',"hash":"' or text[-3:] != b'"}\n':
+        return _broken(file, number, "is not a record of a tape")
+    if not text.startswith(b'{"seq":%d,' % number):
+        found = text[7:40].partition(b",")[0].decode("utf-8", "replace")
+        return _broken(file, number, f"has seq {found}, where {number} should be: lines are missing or moved")
+    return _broken(file, number, f"(seq {number}) does not fit the chain: it, or the one before, was changed")
 
 
 def _broken(file: str, number: int, what: str) -> TapeError:
