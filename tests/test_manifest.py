@@ -125,7 +125,7 @@ def test_the_root(project: Project, tmp_path: Path) -> None:
     """With `root=` files are looked for there."""
     project.manifest(project.entry())
     Project(tmp_path / "elsewhere").write("guards.py", GUARDS)
-    assert "guards cannot be imported: ModuleNotFoundError" in complaint(project)
+    assert "guards cannot be found: there is no guards.py" in complaint(project)
     assert len(project.load(root=tmp_path / "elsewhere")) == 1
 
 
@@ -249,9 +249,11 @@ def test_a_failed_import_leaves_nothing(project: Project) -> None:
     ("handler", "message"),
     [
         ("guards::nope", "guards has no function 'nope'; did you mean 'no'?"),
-        ("missing::no", "missing cannot be imported: ModuleNotFoundError: No module named 'missing'"),
+        ("missing::no", "missing cannot be found: there is no missing.py beside the manifest, no 'missing' in [ex"),
+        ("a.missing::no", "a.missing cannot be found: there is no a/missing.py beside the manifest, "),
+        ("wanting::no", "wanting cannot be imported: ModuleNotFoundError: No module named 'missing'"),
         ("guards::WORD", "guards::WORD must be a function of one argument, the payload, not 'x'"),
-        ("guards::two", "guards::two is called with one argument, the payload, but"),
+        ("guards::two", "guards::two is called with one argument, the payload, but two(a, b) in /"),
         ("broken::no", "broken cannot be imported: SyntaxError"),
         ("gone::no", "gone cannot be imported: FileNotFoundError"),
         ("odd::no", "odd cannot be imported: ImportError: "),
@@ -262,7 +264,8 @@ def test_a_handler_that_is_not_there(project: Project, handler: str, message: st
     guards = GUARDS + "\nWORD = 'x'\n\ndef two(a, b):\n    pass\n"
     exports = '[exports]\ngone = "gone.py"\nodd = "odd.txt"\n\n'
     project.write("odd.txt", "")
-    project.manifest(exports + project.entry() + project.entry(handler=handler), guards=guards, broken="def (")
+    files = {"guards": guards, "broken": "def (", "wanting": "import missing"}
+    project.manifest(exports + project.entry() + project.entry(handler=handler), **files)
     hooks = Hooks()
     with pytest.raises(ConfigError) as caught:
         hooks.load(project.root / "harn.toml")
