@@ -7,6 +7,7 @@ trusted; what the user, the system and installed extensions have does not need t
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -111,8 +112,25 @@ def discovered(cwd: str, environ: Mapping[str, str]) -> Discovery:
             findings.append(finding)
             continue
         loaded, status = applied(finding.config, ground, state, record, refusal)
+        loaded = replace(loaded, notices=(*loaded.notices, *_newly_barred(finding.config, loaded)))
         findings.append(replace(finding, loaded=loaded, status=status))
     return replace(survey, findings=tuple(findings))
+
+
+def _newly_barred(config: Config, applied: Loaded) -> list[Notice]:
+    """A word about each reason for which single hooks of a trusted file do not run, such as a script that changed.
+
+    Of a file that is not trusted as a whole there is one already.
+    """
+    if len(applied.notices) > len(config.loaded.notices):
+        return []
+    pairs = zip(config.loaded.hooks, applied.hooks, strict=True)
+    reasons = Counter(now.barred for was, now in pairs if now.barred and not was.barred)
+    of = f"of its {len(config.loaded.hooks)} hooks"
+    return [
+        Notice(f"{count} {of} {'is' if count == 1 else 'are'} skipped, {why}", Source(config.file))
+        for why, count in reasons.items()
+    ]
 
 
 def standing(project: str, environ: Mapping[str, str]) -> tuple[Ground, State, Record | None, str]:
