@@ -427,6 +427,18 @@ def test_patterns(project: Project, event: str, pattern: str, payload: dict[str,
     assert report.status == ("ran" if matches else "skipped")
 
 
+def test_a_pattern_that_fits_no_tool(project: Project) -> None:
+    """A name that is written as a regular expression is noticed, at its place; an expression is left alone."""
+    fine = [project.entry(pattern=pattern) for pattern in ("exec_*", "tool.args.command =~ '^(a|b)'")]
+    project.manifest("".join([*fine, project.entry(pattern="Bash|Write")]), guards=GUARDS)
+    hooks = project.load()
+    place = f"{project.root}/harn.toml#/hooks/2/pattern"
+    why = "a glob has no '|'; give each name a glob of its own: 'Bash' and 'Write'"
+    text = f"{place}: the pattern 'Bash|Write' fits no tool: {why}"
+    assert ([str(notice) for notice in hooks.notices], len(hooks)) == ([text], 3)
+    assert complaint(project, strict=True) == text
+
+
 def test_the_order_of_the_file(project: Project) -> None:
     """Entries run in file order, before what is registered afterwards, and can be cleared like anything else."""
     text = "".join(

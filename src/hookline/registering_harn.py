@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from hookline.errors import UsageError
-from hookline.model import Hook
+from hookline.matching import misread
+from hookline.model import Hook, Notice
 from hookline.registry import Registry
 from hookline.wording import kind_of, nearest, shown
 
@@ -40,10 +41,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Registration:
     """What a registration gives back: the hooks it came to, and a way to take them back."""
 
-    def __init__(self, registry: Registry, hooks: Iterable[Hook]) -> None:
+    def __init__(self, registry: Registry, hooks: Iterable[Hook], notices: tuple[Notice, ...] = ()) -> None:
         self.hooks = tuple(hooks)
         self._registry = registry
-        registry.add(self.hooks)
+        registry.add(self.hooks, notices=notices)
+
+    def __repr__(self) -> str:
+        return f"<Registration of {', '.join(hook.name for hook in self.hooks) or 'no hook'}>"
 
     def remove(self) -> int:
         """Take the hooks back; how many were still there. An event under way goes on with those it had."""
@@ -57,10 +61,18 @@ class RegisteringHarn:
     _registry: Registry
     _strict: bool
 
-    def _registered(self, *hooks: Hook) -> Registration:
+    def _registered(self, *hooks: Hook, pattern: Any = None) -> Registration:
         from hookline.handlers import strictly
 
-        return Registration(self._registry, map(strictly, hooks) if self._strict else hooks)
+        names_a_tool = "=" not in str(pattern) and any("tool_name" in hook.matcher.fields for hook in hooks)
+        why = misread(str(pattern)) if names_a_tool else ""
+        if not why:
+            return Registration(self._registry, map(strictly, hooks) if self._strict else hooks)
+        text = f"the pattern {shown(pattern)} fits no tool: {why}"
+        if self._strict:
+            raise UsageError(text)
+        # Harn takes any pattern; that the hook will never run is still worth a word.
+        return Registration(self._registry, hooks, (Notice(text, hooks[0].source),))
 
     # -- tools
 
@@ -82,7 +94,7 @@ class RegisteringHarn:
                 raise UsageError(f"register_tool_hook takes {known}, not {shown(name)}{nearest(str(name), TOOL_KEYS)}")
         from hookline.dialects import harn
 
-        return self._registered(*harn.tool_hooks(**given))
+        return self._registered(*harn.tool_hooks(**given), pattern=given.get("pattern"))
 
     if TYPE_CHECKING:
 
@@ -169,7 +181,7 @@ class RegisteringHarn:
         """A hook of one of Harn's fourteen session events, in either spelling."""
         from hookline.dialects import harn
 
-        return self._registered(harn.session_hook(event, handler, pattern))
+        return self._registered(harn.session_hook(event, handler, pattern), pattern=pattern)
 
     if TYPE_CHECKING:
 
@@ -210,9 +222,11 @@ class RegisteringHarn:
         @overload
         def on_session(self, event: str, pattern: str = "*") -> OnSession[Any]: ...
 
-    def on_session(self, event: str, pattern: str = "*") -> Any:
+    def on_session(self, event: str | None = None, pattern: str = "*") -> Any:
         """`@hooks.on_session("user_prompt_submit")`."""
         with_parentheses("on_session", event)
+        if event is None:
+            raise UsageError("@hooks.on_session needs an event: " + FORMS["on_session"])
         return registers(lambda handler: self.register_session_hook(event, handler, pattern))
 
     # -- personas and their steps
@@ -298,8 +312,11 @@ class RegisteringHarn:
         @overload
         def on_persona(self, persona_pattern: str, event: str, *, once: bool = False) -> Registers[Any, Any]: ...
 
-    def on_persona(self, persona_pattern: str, event: str, *, once: bool = False) -> Any:
+    def on_persona(self, persona_pattern: str | None = None, event: str | None = None, *, once: bool = False) -> Any:
         """`@hooks.on_persona("merge_*", "OnBudgetThreshold(80)")`."""
+        with_parentheses("on_persona", persona_pattern)
+        if persona_pattern is None or event is None:
+            raise UsageError("@hooks.on_persona needs a persona and an event: " + FORMS["on_persona"])
         return registers(lambda handler: self.register_persona_hook(persona_pattern, event, handler, once=once))
 
     if TYPE_CHECKING:
@@ -406,12 +423,31 @@ class RegisteringHarn:
             self, persona_pattern: str, step_name: str, event: str, *, once: bool = False
         ) -> Registers[Any, Any]: ...
 
-    def on_step(self, persona_pattern: str, step_name: str, event: str, *, once: bool = False) -> Any:
+    def on_step(
+        self,
+        persona_pattern: str | None = None,
+        step_name: str | None = None,
+        event: str | None = None,
+        *,
+        once: bool = False,
+    ) -> Any:
         """`@hooks.on_step("merge_*", "audit", "PreStep")`."""
+        with_parentheses("on_step", persona_pattern)
+        if persona_pattern is None or step_name is None or event is None:
+            raise UsageError("@hooks.on_step needs a persona, a step and an event: " + FORMS["on_step"])
         return registers(lambda handler: self.register_step_hook(persona_pattern, step_name, event, handler, once=once))
 
 
 TOOL_KEYS = ("pattern", "deny", "max_output", "pre", "post")
+
+
+FORMS = {
+    "on": "@hooks.on(event)",
+    "on_tool": "@hooks.on_tool()",
+    "on_session": "@hooks.on_session(event)",
+    "on_persona": '@hooks.on_persona("merge_*", event)',
+    "on_step": '@hooks.on_step("merge_*", "audit", event)',
+}
 
 
 def with_parentheses(name: str, first: Any) -> None:
@@ -419,8 +455,7 @@ def with_parentheses(name: str, first: Any) -> None:
     if callable(first):
         from hookline import handlers
 
-        how = f"@hooks.{name}()" if name == "on_tool" else f"@hooks.{name}(event)"
-        raise UsageError(f"@hooks.{name} was given a function: write {how} above {handlers.label(first)}")
+        raise UsageError(f"@hooks.{name} was given a function: write {FORMS[name]} above {handlers.label(first)}")
 
 
 def registers(register: Callable[[F], Registration]) -> Callable[[F], F]:
