@@ -12,6 +12,7 @@ import pytest
 import hookline
 import stages
 from hookline import HookError, Hooks, TapeError, UsageError, remind
+from hookline.permissions import Policy
 from hookline.session import ILL, Session
 from stages import Watch
 
@@ -280,3 +281,11 @@ def test_an_open_tape_is_no_path(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="tape is the path of a file, which the session opens itself: close this"):
         Hooks().session(tape=tape)  # type: ignore[arg-type]
     tape.close()
+
+
+def test_a_policy_that_is_on_a_tape() -> None:
+    """It is replayed as it was recorded, by whatever version: only what somebody writes now is refused."""
+    policy = Policy(None, ["Bash|Write"])
+    assert policy.refusal("Bash") == ""
+    with pytest.raises(UsageError, match="fits no tool"):
+        policy.checked()
