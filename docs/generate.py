@@ -51,8 +51,21 @@ EXIT_CODES = (
     (ASK, "ask: a person has to confirm"),
     (HALTED, "halted, and not denied"),
     (USAGE, "wrong usage: an unknown verb, event, field or option, or a payload that is not a JSON object"),
-    (BAD_DATA, "bad data: a tape that cannot be opened, read, written or continued; `trust`: something is not trusted"),
-    (BUG, "a bug in hookline (`HOOKLINE_DEBUG=1` shows where), or whoever read its stdout went away"),
+    (
+        BAD_DATA,
+        (
+            "bad data: a tape that cannot be opened, read, written or continued, also where `tape show` and "
+            "`tape stats` have told what could be read; a handler of a manifest that raised, or answered what its "
+            "protocol does not know; `replay`: something is not as it was; `trust`: something is not trusted"
+        ),
+    ),
+    (
+        BUG,
+        (
+            "a bug in hookline (`HOOKLINE_DEBUG=1` shows where), or whoever read its stdout went away; `fire` then "
+            "ends with the code of its ruling all the same, and a message"
+        ),
+    ),
     (BAD_CONFIG, "bad configuration: a file that cannot be read, parsed or recognised"),
     (INTERRUPTED, "interrupted with Ctrl-C"),
 )
@@ -224,8 +237,12 @@ def cli() -> str:
         "2, 3 and 4 come from `fire` alone, and only from the ruling. A mistake on the command line is never 2.",
         "",
         "An error is one message on stderr that begins with `hookline:`; stdout then stays empty, also with `--json`.",
+        "Three verbs have something to show first: `trust` without a terminal shows what it would have asked about,",
+        "`tape show` and `tape stats` what could be read of a broken tape. With `--json` the latter two, and",
+        "`tape verify`, have the error in their object, and nothing is on stderr.",
         "",
-        "A hook that fails does not change the exit code unless `--on-failure` or its own `on_failure` says so.",
+        "A process that fails as a hook does not change the exit code, unless `--on-failure` or its own `on_failure`",
+        "says so.",
     ]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -330,6 +330,26 @@ def test_shell_blocks_run(name: str, place: Path) -> None:
     assert {line for line in codes if int(line.split()[0]) not in RULINGS} == set()
 
 
+def test_the_shell_blocks_of_the_readme_run(place: Path) -> None:
+    """After the one that installs, all of them run from the root of the repository; their exit codes are these."""
+    installing, rest = page("README.md").split("## From the shell", 1)
+    assert "<!-- ci: main -->" in installing
+    text, _, testing = rest.partition("<!-- ci: test -->")
+    assert (". .venv/bin/activate\n" in text, "pytest" in testing) == (True, True)
+    codes = called(text.replace(". .venv/bin/activate\n", ""), place)
+    assert [line.split()[:2] for line in codes] == [
+        ["0", "list"],
+        ["0", "explain"],
+        ["0", "fire"],
+        ["0", "events"],
+        ["3", "fire"],
+        ["0", "tape"],
+        ["0", "tape"],
+        ["0", "replay"],
+        ["65", "replay"],
+    ]
+
+
 def called(text: str, place: Path) -> list[str]:
     """Run the shell blocks of a page; the exit code and the words of each hookline command in them."""
     (place / "bin").mkdir()

@@ -478,9 +478,80 @@ def test_decorators() -> None:
 def test_a_decorator_without_parentheses() -> None:
     """A bare `@hooks.on_tool` would register nothing; it is an error that says what to write."""
     hooks = Hooks()
-    for name in ("on_tool", "on_session", "on"):
+    for name in ("on_tool", "on_session", "on_persona", "on_step", "on"):
         with pytest.raises(UsageError, match=rf"@hooks.{name} was given a function: write @hooks.{name}\("):
             getattr(hooks, name)(says(None))
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "named", "message"),
+    [
+        ("on", (), {}, '@hooks.on needs the event: @hooks.on("PreToolUse")'),
+        ("on", ("PreToolUse",), {"matcher": "x"}, "not matcher=: write @hooks.on("),
+        ("on", ("PreToolUse",), {"pattern": "x"}, 'not pattern=: write @hooks.on("PreToolUse", match="fetch_*")'),
+        ("on", ("PreToolUse", "Bash"), {}, "not 'Bash': write @hooks.on("),
+        ("on_session", (), {}, "@hooks.on_session needs an event: @hooks.on_session(event)"),
+        ("on_persona", ("p",), {}, "@hooks.on_persona needs a persona and an event: @hooks.on_persona("),
+        ("on_step", ("p", "audit"), {}, "@hooks.on_step needs a persona, a step and an event: @hooks.on_step("),
+    ],
+)
+def test_a_decorator_that_lacks_something(name: str, given: Any, named: Any, message: str) -> None:
+    """What is missing, or has another name here, is said with the line to write."""
+    with pytest.raises(UsageError) as caught:
+        getattr(Hooks(), name)(*given, **named)
+    assert message in str(caught.value)
+
+
+def fitting_none(hooks: Hooks, way: str) -> None:
+    match way:
+        case "on_tool":
+            hooks.on_tool("Bash|Write")(says(None))
+        case "after":
+            hooks.on_tool("Bash|Write", when="post")(says(None))
+        case "deny":
+            hooks.register_tool_hook(pattern="Bash|Write", deny=True)
+        case "session":
+            hooks.register_session_hook("permission_asked", says(None), "Bash|Write")
+
+
+@pytest.mark.parametrize("way", ["on_tool", "after", "deny", "session"])
+def test_a_pattern_that_fits_no_tool(way: str) -> None:
+    """It is registered, as Harn would have it, and noticed; strict hooks refuse it."""
+    hooks = Hooks()
+    fitting_none(hooks, way)
+    [notice] = hooks.notices
+    assert notice.text.startswith("the pattern 'Bash|Write' fits no tool: a glob has no '|'; give each name")
+    assert notice.source is not None
+    assert (notice.source.file, len(hooks)) == (__file__, 1)
+    strict = Hooks(strict=True)
+    with pytest.raises(UsageError, match=r"the pattern 'Bash\|Write' fits no tool"):
+        fitting_none(strict, way)
+    assert (len(strict), strict.notices) == (0, ())
+
+
+def test_an_expression_is_no_name() -> None:
+    """Only a plain name is looked at: an expression may hold a regular expression, and other events have no tool."""
+    hooks = Hooks(strict=True)
+    hooks.on_tool("tool.args.command =~ '^(a|b)$'")(says(None))
+    hooks.register_session_hook("pre_compact", says(None), "session.id != '('")
+    hooks.register_tool_hook(pattern="[(]*", deny=True)
+    assert (len(hooks), hooks.notices) == (3, ())
+
+
+@pytest.mark.parametrize("match", ["Bash|Write", "^Bash$", "[", ".*", "Bash(rm *)", "{Bash,Write}"])
+def test_a_match_that_fits_no_tool(match: str) -> None:
+    """Our own decorator refuses it; the fields of other events, such as a path, may have any letter."""
+    with pytest.raises(UsageError) as caught:
+        Hooks().on("PreToolUse", match=match)
+    assert str(caught.value).startswith(f"match={match!r} fits no tool: ")
+    Hooks().on("FileEdited", match=match)(says(None))
+
+
+def test_what_is_printed_of_a_registration() -> None:
+    """The names of its hooks."""
+    made = Hooks().register_tool_hook(pattern="exec_*", deny=True, max_output=10)
+    assert repr(made) == "<Registration of tool_hook::exec_*::pre, tool_hook::exec_*::post>"
+    assert repr(Hooks().register_tool_hook()) == "<Registration of no hook>"
 
 
 def test_wrong_words_for_decorators() -> None:

@@ -196,6 +196,50 @@ def test_misuse_raises_also_where_nobody_listens(event: str, payload: dict[str, 
     assert str(alone.value) == str(among.value)
 
 
+@pytest.mark.parametrize(
+    ("said", "is_really"),
+    [
+        ("harness", "goose/config.yaml"),
+        ("goose", "harness/settings.json"),
+        ("llxprt", "harness/settings.json"),
+        ("goose", "llxprt/settings.json"),
+        ("harn", "llxprt/settings.json"),
+        ("harness", "harn/harn.toml"),
+    ],
+)
+def test_a_file_of_another_dialect(said: str, is_really: str) -> None:
+    """Where the named dialect does not fit, and another one's does, both the error and the notices say which."""
+    file = Path(__file__).parent.parent / "examples" / is_really
+    other = is_really.partition("/")[0]
+    hint = f"it looks like a file of {other}: name it {other}={file}, or leave the dialect out"
+    hooks = Hooks()
+    try:
+        hooks.load(file, dialect=said)
+    except ConfigError as error:
+        said_last = str(error).rpartition("; ")[2]
+    else:
+        said_last = str(hooks.notices[-1]).removeprefix(f"{file}: ")
+    assert (said_last, len(hooks)) == (hint, 0)
+
+
+def test_a_file_that_is_broken_or_empty_is_no_other_dialects(project: Project) -> None:
+    """Nobody is sent elsewhere for a mistake in a file of the dialect that was named."""
+    broken, empty = project.path / "broken.json", project.harness("empty.json")
+    broken.write_text('{"hooks": ')
+    hooks = Hooks()
+    with pytest.raises(ConfigError) as caught:
+        hooks.load(broken, dialect="harness")
+    hooks.load(empty, dialect="goose")
+    assert "looks like" not in "".join(map(str, [caught.value, *hooks.notices]))
+
+
+def test_what_is_printed_of_hooks(project: Project) -> None:
+    """How many there are, of which dialects; of a value, what it says and no more."""
+    hooks = loaded(project.harness(PreToolUse=paths("a", "b")), project.goose(pre_tool_use=commands("c")))
+    assert (repr(hooks), repr(Hooks())) == ("<Hooks: 3 (2 of harness, 1 of goose)>", "<Hooks: 0>")
+    assert repr(Hooks().fire("Stop")) == "Ruling(event='Stop')"
+
+
 def test_nothing_is_built_for_nobody() -> None:
     """An event nobody listens to does not even ask what time it is; its ruling is that of hooks with no opinion."""
     hooks = Hooks(clock=lambda: pytest.fail("nobody wants to know"))

@@ -125,7 +125,7 @@ def test_the_root(project: Project, tmp_path: Path) -> None:
     """With `root=` files are looked for there."""
     project.manifest(project.entry())
     Project(tmp_path / "elsewhere").write("guards.py", GUARDS)
-    assert "guards cannot be imported: ModuleNotFoundError" in complaint(project)
+    assert "guards cannot be found: there is no guards.py" in complaint(project)
     assert len(project.load(root=tmp_path / "elsewhere")) == 1
 
 
@@ -249,9 +249,11 @@ def test_a_failed_import_leaves_nothing(project: Project) -> None:
     ("handler", "message"),
     [
         ("guards::nope", "guards has no function 'nope'; did you mean 'no'?"),
-        ("missing::no", "missing cannot be imported: ModuleNotFoundError: No module named 'missing'"),
+        ("missing::no", "missing cannot be found: there is no missing.py beside the manifest, no 'missing' in [ex"),
+        ("a.missing::no", "a.missing cannot be found: there is no a/missing.py beside the manifest, "),
+        ("wanting::no", "wanting cannot be imported: ModuleNotFoundError: No module named 'missing'"),
         ("guards::WORD", "guards::WORD must be a function of one argument, the payload, not 'x'"),
-        ("guards::two", "guards::two is called with one argument, the payload, but"),
+        ("guards::two", "guards::two is called with one argument, the payload, but two(a, b) in /"),
         ("broken::no", "broken cannot be imported: SyntaxError"),
         ("gone::no", "gone cannot be imported: FileNotFoundError"),
         ("odd::no", "odd cannot be imported: ImportError: "),
@@ -262,7 +264,8 @@ def test_a_handler_that_is_not_there(project: Project, handler: str, message: st
     guards = GUARDS + "\nWORD = 'x'\n\ndef two(a, b):\n    pass\n"
     exports = '[exports]\ngone = "gone.py"\nodd = "odd.txt"\n\n'
     project.write("odd.txt", "")
-    project.manifest(exports + project.entry() + project.entry(handler=handler), guards=guards, broken="def (")
+    files = {"guards": guards, "broken": "def (", "wanting": "import missing"}
+    project.manifest(exports + project.entry() + project.entry(handler=handler), **files)
     hooks = Hooks()
     with pytest.raises(ConfigError) as caught:
         hooks.load(project.root / "harn.toml")
@@ -422,6 +425,18 @@ def test_patterns(project: Project, event: str, pattern: str, payload: dict[str,
     project.manifest(project.entry(event, "guards::nothing", pattern=pattern), guards=GUARDS)
     [report] = project.load().fire(event, **payload).hooks
     assert report.status == ("ran" if matches else "skipped")
+
+
+def test_a_pattern_that_fits_no_tool(project: Project) -> None:
+    """A name that is written as a regular expression is noticed, at its place; an expression is left alone."""
+    fine = [project.entry(pattern=pattern) for pattern in ("exec_*", "tool.args.command =~ '^(a|b)'")]
+    project.manifest("".join([*fine, project.entry(pattern="Bash|Write")]), guards=GUARDS)
+    hooks = project.load()
+    place = f"{project.root}/harn.toml#/hooks/2/pattern"
+    why = "a glob has no '|'; give each name a glob of its own: 'Bash' and 'Write'"
+    text = f"{place}: the pattern 'Bash|Write' fits no tool: {why}"
+    assert ([str(notice) for notice in hooks.notices], len(hooks)) == ([text], 3)
+    assert complaint(project, strict=True) == text
 
 
 def test_the_order_of_the_file(project: Project) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookline.matching import GUARDED_LENGTH, BadPattern, exact, fields, glob, globber, regex, same, searcher
+from hookline.matching import GUARDED_LENGTH, BadPattern, exact, fields, glob, globber, misread, regex, same, searcher
 from hookline.model import Event
 
 
@@ -217,3 +217,50 @@ def test_a_value_is_the_same_as_itself(value) -> None:
     assert not same(True, 1)
     assert not same([0], [False])
     assert same(1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("Bash|Write", "a glob has no '|'; give each name a glob of its own: 'Bash' and 'Write'"),
+        ("^(mcp__.*|Bash)$", "a glob has no '|'; give each name a glob of its own: 'mcp__*' and 'Bash'"),
+        ("^Bash$", "a glob is the whole name, without ^ and $; write 'Bash'"),
+        ("Bash(rm *)", "a glob sees the name of a tool and not its arguments; write 'Bash'"),
+        ("(Bash)", "a glob has no '('; it has * for any run of characters, ? for one, and [a-z]"),
+        (r"mcp__\w+", r"a glob has no '\\'; it has * for any run of characters, ? for one, and [a-z]"),
+        (".*", "any run of characters is * alone; write '*'"),
+        (".+_x", "any run of characters is * alone; write '*_x'"),
+        ("[", "its [ is never closed; a set is written [a-z]"),
+        ("x[^]", "its [ is never closed; a set is written [a-z]"),
+        (
+            "{a,b}",
+            "{a,b} is read as alternatives only where the glob has a *, a ? or a [a-z], too; give each name its own",
+        ),
+    ],
+)
+def test_what_no_glob_says(pattern: str, why: str) -> None:
+    """A regular expression, or another system's rule, in the place of a tool's name; and what to write."""
+    assert misread(pattern) == why
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "",
+        "*",
+        "Bash",
+        "fs.*",
+        "{a,b}*",
+        "{a,[b]}",
+        "[12]x",
+        "[^a]x",
+        "[!]|]x",
+        "[]$]",
+        "mcp__x__*",
+        "server:tool",
+        "a/b",
+    ],
+)
+def test_what_a_glob_says(pattern: str) -> None:
+    """Nothing is said of a plain glob, also where a set holds an odd sign."""
+    assert misread(pattern) == ""

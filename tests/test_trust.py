@@ -339,10 +339,14 @@ def test_a_changed_script_bars_only_its_own_hooks(trusted: World) -> None:
     trusted.script("project/hooks/x.sh", "echo evil")
     first, second = trusted.barred()
     assert (first.startswith(f"changed since it was trusted: {trusted.project}/hooks/x.sh (was "), second) == (True, "")
+    [notice] = trusted.discover().notices
+    assert str(notice) == f"{trusted.project}/.llxprt/settings.json: 1 of its 2 hooks is skipped, {first}"
+    assert notice.text.endswith(f"; run `hookline trust {trusted.project}`")
     [review] = trusted.reviews()
     assert [change.split(" (")[0] for change in review.changes] == [f"changed file: {trusted.project}/hooks/x.sh"]
     (trusted.project / "hooks/x.sh").write_text(before)
     assert trusted.barred() == ["", ""]
+    assert trusted.discover().notices == ()
 
 
 def test_a_lost_or_won_executable_bit_is_a_change(trusted: World) -> None:

@@ -7,13 +7,14 @@ trusted; what the user, the system and installed extensions have does not need t
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects import dialect
+from hookline.dialects import dialect, read
 from hookline.errors import ConfigError
 from hookline.model import Level, Loaded, Notice, Source
 from hookline.parsing import parse, read_bytes
@@ -111,8 +112,25 @@ def discovered(cwd: str, environ: Mapping[str, str]) -> Discovery:
             findings.append(finding)
             continue
         loaded, status = applied(finding.config, ground, state, record, refusal)
+        loaded = replace(loaded, notices=(*loaded.notices, *_newly_barred(finding.config, loaded)))
         findings.append(replace(finding, loaded=loaded, status=status))
     return replace(survey, findings=tuple(findings))
+
+
+def _newly_barred(config: Config, applied: Loaded) -> list[Notice]:
+    """A word about each reason for which single hooks of a trusted file do not run, such as a script that changed.
+
+    Of a file that is not trusted as a whole there is one already.
+    """
+    if len(applied.notices) > len(config.loaded.notices):
+        return []
+    pairs = zip(config.loaded.hooks, applied.hooks, strict=True)
+    reasons = Counter(now.barred for was, now in pairs if now.barred and not was.barred)
+    of = f"of its {len(config.loaded.hooks)} hooks"
+    return [
+        Notice(f"{count} {of} {'is' if count == 1 else 'are'} skipped, {why}", Source(config.file))
+        for why, count in reasons.items()
+    ]
 
 
 def standing(project: str, environ: Mapping[str, str]) -> tuple[Ground, State, Record | None, str]:
@@ -176,7 +194,7 @@ def _found(place: Place, path: str, real: str, environ: Mapping[str, str]) -> Fi
             return Finding(place, path, "not recognised", why)
         if not some:
             document = {key: value for key, value in document.items() if key != "hooks"}
-        loaded = speaks.read(document, path, root=os.path.dirname(path), environ=environ, level=place.level)
+        loaded = read(speaks, document, path, root=os.path.dirname(path), environ=environ, level=place.level)
         if place.level == "project" and len(loaded.hooks) > MOST_PROJECT_HOOKS:
             raise ConfigError(f"has more than {MOST_PROJECT_HOOKS} hooks", file=path)
     except ConfigError as error:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -17,7 +17,13 @@ from hookline.errors import ConfigError, UsageError
 from hookline.model import Call, Hook, Source
 from hookline.wording import nearest, shown
 
+if TYPE_CHECKING:
+    from inspect import Signature
+
 Handler = Callable[[dict[str, Any]], Any]
+
+MADE_UP = "hookline_handlers_"
+"""How the names of modules begin that were loaded from a file."""
 
 
 def checked(handler: Any, what: str) -> Handler:
@@ -35,9 +41,17 @@ def checked(handler: Any, what: str) -> Handler:
         takes.bind({})
     except TypeError as error:
         raise UsageError(
-            f"{what} is called with one argument, the payload, but {label(handler)}{takes} cannot be: {error}"
+            f"{what} is called with one argument, the payload, but {_signed(handler, takes)} cannot be: {error}"
         ) from None
     return called
+
+
+def _signed(handler: Any, takes: Signature) -> str:
+    """A handler and its arguments; one that was loaded from a file has no module a person knows, but the file."""
+    module, _, name = label(handler).partition(".")
+    if not module.startswith(MADE_UP):
+        return f"{label(handler)}{takes}"
+    return f"{name}{takes} in {source(handler).file}"
 
 
 def label(handler: Any) -> str:
@@ -132,6 +146,14 @@ class Later:
     def _loaded(self) -> Handler:
         try:
             module = _from_file(self.module, self.path) if self.path else _by_name(self.module)
+        except ModuleNotFoundError as error:
+            if self.path or not f"{self.module}.".startswith(f"{error.name}."):  # it is there, and what it wants is not
+                raise self._wrong(f"{self.module} cannot be imported: {type(error).__name__}: {error}") from error
+            beside = f"{self.module.replace('.', '/')}.py"
+            raise self._wrong(
+                f"{self.module} cannot be found: there is no {beside} beside the manifest, "
+                f"no {self.module!r} in [exports], and no installed module of that name"
+            ) from None
         except (Exception, SystemExit) as error:
             raise self._wrong(f"{self.module} cannot be imported: {type(error).__name__}: {error}") from error
         found = getattr(module, self.function, None)
@@ -164,7 +186,7 @@ def _from_file(name: str, path: str) -> Any:
     with open(path, "rb") as file:
         text = file.read()
     digest = sha256(os.fsencode(path) + b"\0" + text).hexdigest()[:16]
-    unique = f"hookline_handlers_{digest}_{name.replace('.', '_')}"
+    unique = f"{MADE_UP}{digest}_{name.replace('.', '_')}"
     with _loading:
         if unique in sys.modules:
             return sys.modules[unique]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,17 +12,18 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.dialects import dialect as dialect_named
-from hookline.dialects import recognised
+from hookline.dialects import read, recognised, taken_for_another
 from hookline.errors import ConfigError, UsageError
 from hookline.firing import Firing, absolute
 from hookline.handlers import Later, strictly
-from hookline.model import Call, Digest, Hook, Level, Loaded, Notice, OnFailure, Report
+from hookline.model import Call, Digest, Hook, Level, Loaded, Notice, OnFailure, Report, Source
 from hookline.parsing import parse, read_bytes
 from hookline.registering import Registering
 from hookline.tape import Durability, Tape
-from hookline.wording import shown
+from hookline.wording import kind_of, shown
 
 if TYPE_CHECKING:
+    from hookline.results import Ask
     from hookline.session import Session
 
 
@@ -54,6 +56,11 @@ class Hooks(Registering, Firing):
     def __len__(self) -> int:
         return len(self._registry)
 
+    def __repr__(self) -> str:
+        count = Counter(hook.dialect for hook in self)
+        kinds = ", ".join(f"{number} of {name}" for name, number in count.items())
+        return f"<Hooks: {len(self)}{f' ({kinds})' if kinds else ''}>"
+
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What was noticed while loading."""
@@ -79,10 +86,18 @@ class Hooks(Registering, Firing):
         file = os.fspath(path)
         speaks = dialect_named(dialect) if dialect is not None else None
         data = read_bytes(file)
-        document = parse(data, file, speaks.FORMAT if speaks else None)
+        try:
+            document = parse(data, file, speaks.FORMAT if speaks else None)
+        except ConfigError as error:
+            if speaks and (hint := taken_for_another(data, file, speaks)):
+                raise ConfigError(f"{str(error).removeprefix(f'{file}: ')}; {hint}", file=file) from None
+            raise
+        hint = taken_for_another(data, file, speaks) if speaks and not speaks.claims(document) else ""
         speaks = speaks or recognised(document, file)
         base = os.fspath(root) if root is not None else None
-        loaded = speaks.read(document, file, root=base, environ=self._environ, level=level)
+        loaded = read(speaks, document, file, root=base, environ=self._environ, level=level)
+        if hint:
+            loaded = replace(loaded, notices=(*loaded.notices, Notice(hint, Source(file))))
         if loaded.notices and (self._strict if strict is None else strict):
             raise ConfigError("\n".join(map(str, loaded.notices)))
         for hook in loaded.hooks:  # whoever names a file trusts it: its handlers are imported, and missed, now
@@ -122,7 +137,7 @@ class Hooks(Registering, Firing):
         id: str | None = None,  # noqa: A002  (it is what everybody calls it)
         cwd: str | os.PathLike[str] = ".",
         tape: str | os.PathLike[str] | None = None,
-        approve: Callable[..., Any] | None = None,
+        approve: Callable[[Ask], Any] | None = None,
         *,
         allow: Iterable[str] | None = None,
         deny: Iterable[str] = (),
@@ -144,6 +159,11 @@ class Hooks(Registering, Firing):
         from hookline.permissions import Policy
         from hookline.session import Session
 
+        _check_path("tape", tape)
+        _check_path("replay", replay)
+        if approve is not None and not callable(approve):
+            given = f"{kind_of(approve)} {shown(approve)}"
+            raise UsageError(f"approve is a function that gets the question, as in lambda ask: True, not {given}")
         if replay is not None:
             from hookline.replay import HostPlayer
 
@@ -154,7 +174,7 @@ class Hooks(Registering, Firing):
             cwd=absolute(os.fspath(cwd)),
             tape=None if tape is None else partial(self._tape, os.path.abspath(tape), durability, mask),
             approve=approve,
-            policy=Policy(allow, deny),
+            policy=Policy(allow, deny).checked(),
             opening={"source": source, "task": task, "system": system},
         )
 
@@ -192,6 +212,13 @@ def discover(
     hooks = Hooks(on_failure=on_failure, on_background=on_background, clock=clock, environ=environ)
     hooks.discover(cwd)
     return hooks
+
+
+def _check_path(name: str, given: object) -> None:
+    if given is not None and not isinstance(given, str | os.PathLike):
+        if isinstance(given, Tape):
+            raise UsageError(f"{name} is the path of a file, which the session opens itself: close this, name its path")
+        raise UsageError(f"{name} is the path of a file, not {kind_of(given)} {shown(given)}")
 
 
 def _checked_on_failure(value: OnFailure | None) -> OnFailure | None:

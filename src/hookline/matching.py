@@ -32,6 +32,8 @@ MOST_STEPS = 100_000_000
 """What `re` may be made to do with one subject: about a second's work."""
 
 GLOB_SIGNS = frozenset("*?[")
+SUSPECT = frozenset("|^$()\\[{")
+"""What a glob on the name of a tool seldom has."""
 
 
 class BadPattern(ValueError):
@@ -312,3 +314,39 @@ def _translated(pattern: str) -> str:
     if depth:
         raise ValueError("an open brace")
     return "".join(done)
+
+
+def misread(pattern: str) -> str:
+    """What in a glob on a tool's name is not said in a glob, and what to write; nothing if it is a plain one.
+
+    People write a regular expression there, or a rule of another system. It is a glob all the same: no tool fits it.
+    """
+    if not SUSPECT & set(pattern) and not pattern.startswith((".*", ".+")):
+        return ""
+    import re
+
+    plain = re.sub(r"\[[!^]?+.[^\]]*\]", "", pattern, flags=re.DOTALL)  # whatever stands in a set is meant
+    if "[" in plain:
+        return "its [ is never closed; a set is written [a-z]"
+    if "|" in plain:
+        names = " and ".join(repr(_meant(part)) for part in pattern.split("|"))
+        return f"a glob has no '|'; give each name a glob of its own: {names}"
+    name, bracket, _ = pattern.partition("(")
+    if bracket and name and plain.endswith(")"):
+        return f"a glob sees the name of a tool and not its arguments; write {_meant(name)!r}"
+    if sign := next((sign for sign in "()\\" if sign in plain), ""):
+        return f"a glob has no {sign!r}; it has * for any run of characters, ? for one, and [a-z]"
+    if "^" in plain or "$" in plain:
+        return f"a glob is the whole name, without ^ and $; write {_meant(pattern)!r}"
+    if pattern.startswith((".*", ".+")):
+        return f"any run of characters is * alone; write {_meant(pattern)!r}"
+    if "{" in pattern and not GLOB_SIGNS & set(pattern):
+        return "{a,b} is read as alternatives only where the glob has a *, a ? or a [a-z], too; give each name its own"
+    return ""
+
+
+def _meant(pattern: str) -> str:
+    """The glob for what a person wrote as a regular expression, as far as one can guess."""
+    for sign, glob in ((".*", "*"), (".+", "*"), ("^", ""), ("$", ""), ("(?:", ""), ("(", ""), (")", "")):
+        pattern = pattern.replace(sign, glob)
+    return pattern

@@ -237,7 +237,7 @@ class Job(Struct, frozen=True):
     cwd: str
 
 
-class Outcome(Struct, frozen=True, omit_defaults=True):
+class Outcome(Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
     """The bare facts of one execution.
 
     Of a process: `exited` has an exit code or a signal; `timeout` was ended by us; `unstartable` never
@@ -273,7 +273,7 @@ class Tools(Struct, frozen=True):
         return mode | ({"allowed": list(self.allowed)} if self.allowed is not None else {})
 
 
-class Verdict(Struct, frozen=True):
+class Verdict(Struct, frozen=True, repr_omit_defaults=True):
     """What one hook wants.
 
     `rewrites` put something in the place of a thing, `patches` change some keys of it. `aside` is what
@@ -327,7 +327,7 @@ NO_OPINION = Verdict()
 RANK: dict[Decision, int] = {"none": 0, "allow": 1, "ask": 2, "deny": 3}
 
 
-class Report(Struct, frozen=True, omit_defaults=True):
+class Report(Struct, frozen=True, omit_defaults=True, repr_omit_defaults=True):
     """What became of one hook, in a ruling."""
 
     hook: str
@@ -355,7 +355,7 @@ class Halt(Struct, frozen=True):
     reason: str
 
 
-class Ruling(Struct, frozen=True):
+class Ruling(Struct, frozen=True, repr_omit_defaults=True):
     """What the host is asked to do: all verdicts folded into one value.
 
     What no hook touched is None, or an empty tuple. `to_dict()` leaves it out.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 from hookline.errors import UsageError
-from hookline.matching import globber
+from hookline.matching import globber, misread
 from hookline.model import compact
 from hookline.wording import kind_of, shown
 
@@ -17,6 +17,17 @@ class Policy:
     def __init__(self, allow: Iterable[str] | None = None, deny: Iterable[str] = ()) -> None:
         self.allow = None if allow is None else _globs(allow, "allow")
         self.deny = _globs(deny, "deny")
+
+    def checked(self) -> Self:
+        """The policy, if its globs can fit a tool: a list that forbids nothing must not look as if it did.
+
+        One that is already on a tape is taken as it is.
+        """
+        for name, globs in (("allow", self.allow or ()), ("deny", self.deny)):
+            for glob in globs:
+                if why := misread(glob):
+                    raise UsageError(f"{name}: {shown(glob)} fits no tool: {why}")
+        return self
 
     def refusal(self, tool: str) -> str:
         """Why the policy refuses a tool; nothing if it does not."""

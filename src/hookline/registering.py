@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, overload
 from hookline import handlers
 from hookline.errors import UsageError
 from hookline.events import ROWS, find
-from hookline.matching import glob
+from hookline.matching import glob, misread
 from hookline.model import EVERYTHING, Call, Hook, OnFailure
 from hookline.registering_harn import RegisteringHarn, Registration, registers, with_parentheses
-from hookline.wording import kind_of, shown
+from hookline.wording import kind_of, nearest, shown
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -88,13 +88,28 @@ class Registering(RegisteringHarn):
         @overload
         def on(self, event: str, **how: Unpack[How]) -> On[Any]: ...
 
-    def on(self, event: str, *, match: str | None = None, on_failure: OnFailure | None = None) -> Any:
+    def on(
+        self,
+        event: str | None = None,
+        *more: Any,
+        match: str | None = None,
+        on_failure: OnFailure | None = None,
+        **others: Any,
+    ) -> Any:
         """`@hooks.on("PreToolUse", match="Bash")`: any event of the catalogue, its payload as we have it.
 
         The handler answers with None or with a verdict: `deny("why")`, `context("…")`, `allow() | remind("…")`.
         `match` is a glob on the field the event is matched by.
         """
         with_parentheses("on", event)
+        if event is None:
+            raise UsageError('@hooks.on needs the event: @hooks.on("PreToolUse")')
+        if more or others:
+            name = next(iter(others), "")
+            given = f"{name}=" if name else shown(more[0])
+            hint = nearest(name, ("match", "on_failure"))
+            how = '@hooks.on("PreToolUse", match="fetch_*")'
+            raise UsageError(f"@hooks.on takes the event, match= and on_failure=, not {given}: write {how}{hint}")
         row = find(event)
         if on_failure not in (None, "ask", "deny"):
             raise UsageError(f'on_failure must be "ask", "deny" or None, not {shown(on_failure)}')
@@ -102,6 +117,8 @@ class Registering(RegisteringHarn):
             raise UsageError(f"match is a glob, not {kind_of(match)}: {shown(match)}")
         if match is not None and not row.matches:
             raise UsageError(f"{row.name} has no field that match= could look at; look at the payload in the handler")
+        if match is not None and row.matches == "tool_name" and (why := misread(match)):
+            raise UsageError(f"match={shown(match)} fits no tool: {why}")
         matcher = glob(row.matches, match) if match is not None else EVERYTHING
 
         def register(handler: Any) -> Registration:

@@ -1,12 +1,16 @@
 """Registering Harn's handlers, each with the payload its event has. The overloads are for type checkers and editors."""
 
+# The name of an event is a str, too: what a name takes that is only known as a str overlaps with each of the others.
+# mypy: disable-error-code="overload-overlap"
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from hookline.errors import UsageError
-from hookline.model import Hook
+from hookline.matching import misread
+from hookline.model import Hook, Notice
 from hookline.registry import Registry
 from hookline.wording import kind_of, nearest, shown
 
@@ -26,8 +30,6 @@ if TYPE_CHECKING:
         Plain,
         PostStepAnswer,
         PreStepAnswer,
-        Registers,
-        SessionAnswer,
         SessionTakes,
         StepTakes,
         Takes,
@@ -40,10 +42,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Registration:
     """What a registration gives back: the hooks it came to, and a way to take them back."""
 
-    def __init__(self, registry: Registry, hooks: Iterable[Hook]) -> None:
+    def __init__(self, registry: Registry, hooks: Iterable[Hook], notices: tuple[Notice, ...] = ()) -> None:
         self.hooks = tuple(hooks)
         self._registry = registry
-        registry.add(self.hooks)
+        registry.add(self.hooks, notices=notices)
+
+    def __repr__(self) -> str:
+        return f"<Registration of {', '.join(hook.name for hook in self.hooks) or 'no hook'}>"
 
     def remove(self) -> int:
         """Take the hooks back; how many were still there. An event under way goes on with those it had."""
@@ -57,10 +62,18 @@ class RegisteringHarn:
     _registry: Registry
     _strict: bool
 
-    def _registered(self, *hooks: Hook) -> Registration:
+    def _registered(self, *hooks: Hook, pattern: Any = None) -> Registration:
         from hookline.handlers import strictly
 
-        return Registration(self._registry, map(strictly, hooks) if self._strict else hooks)
+        names_a_tool = "=" not in str(pattern) and any("tool_name" in hook.matcher.fields for hook in hooks)
+        why = misread(str(pattern)) if names_a_tool else ""
+        if not why:
+            return Registration(self._registry, map(strictly, hooks) if self._strict else hooks)
+        text = f"the pattern {shown(pattern)} fits no tool: {why}"
+        if self._strict:
+            raise UsageError(text)
+        # Harn takes any pattern; that the hook will never run is still worth a word.
+        return Registration(self._registry, hooks, (Notice(text, hooks[0].source),))
 
     # -- tools
 
@@ -68,6 +81,8 @@ class RegisteringHarn:
 
         @overload
         def register_tool_hook(self, config: ToolHook | None = None, /) -> Registration: ...
+        @overload
+        def register_tool_hook(self, config: Plain, /) -> Registration: ...
         @overload
         def register_tool_hook(self, /, **options: Unpack[ToolHook]) -> Registration: ...
 
@@ -82,7 +97,7 @@ class RegisteringHarn:
                 raise UsageError(f"register_tool_hook takes {known}, not {shown(name)}{nearest(str(name), TOOL_KEYS)}")
         from hookline.dialects import harn
 
-        return self._registered(*harn.tool_hooks(**given))
+        return self._registered(*harn.tool_hooks(**given), pattern=given.get("pattern"))
 
     if TYPE_CHECKING:
 
@@ -162,14 +177,14 @@ class RegisteringHarn:
         ) -> Registration: ...
         @overload
         def register_session_hook(
-            self, event: str, handler: Takes[Plain, SessionAnswer], pattern: str = "*"
+            self, event: str, handler: SessionTakes[Plain], pattern: str = "*"
         ) -> Registration: ...
 
     def register_session_hook(self, event: str, handler: Any, pattern: str = "*") -> Registration:
         """A hook of one of Harn's fourteen session events, in either spelling."""
         from hookline.dialects import harn
 
-        return self._registered(harn.session_hook(event, handler, pattern))
+        return self._registered(harn.session_hook(event, handler, pattern), pattern=pattern)
 
     if TYPE_CHECKING:
 
@@ -210,9 +225,11 @@ class RegisteringHarn:
         @overload
         def on_session(self, event: str, pattern: str = "*") -> OnSession[Any]: ...
 
-    def on_session(self, event: str, pattern: str = "*") -> Any:
+    def on_session(self, event: str | None = None, pattern: str = "*") -> Any:
         """`@hooks.on_session("user_prompt_submit")`."""
         with_parentheses("on_session", event)
+        if event is None:
+            raise UsageError("@hooks.on_session needs an event: " + FORMS["on_session"])
         return registers(lambda handler: self.register_session_hook(event, handler, pattern))
 
     # -- personas and their steps
@@ -296,10 +313,15 @@ class RegisteringHarn:
             self, persona_pattern: str, event: names.OnBudgetThreshold, *, once: bool = False
         ) -> OnNotice[harns.OnBudgetThreshold]: ...
         @overload
-        def on_persona(self, persona_pattern: str, event: str, *, once: bool = False) -> Registers[Any, Any]: ...
+        def on_persona(
+            self, persona_pattern: str, event: str, *, once: bool = False
+        ) -> OnNotice[harns.OnBudgetThreshold]: ...
 
-    def on_persona(self, persona_pattern: str, event: str, *, once: bool = False) -> Any:
+    def on_persona(self, persona_pattern: str | None = None, event: str | None = None, *, once: bool = False) -> Any:
         """`@hooks.on_persona("merge_*", "OnBudgetThreshold(80)")`."""
+        with_parentheses("on_persona", persona_pattern)
+        if persona_pattern is None or event is None:
+            raise UsageError("@hooks.on_persona needs a persona and an event: " + FORMS["on_persona"])
         return registers(lambda handler: self.register_persona_hook(persona_pattern, event, handler, once=once))
 
     if TYPE_CHECKING:
@@ -404,14 +426,33 @@ class RegisteringHarn:
         @overload
         def on_step(
             self, persona_pattern: str, step_name: str, event: str, *, once: bool = False
-        ) -> Registers[Any, Any]: ...
+        ) -> OnNotice[harns.OnBudgetThreshold]: ...
 
-    def on_step(self, persona_pattern: str, step_name: str, event: str, *, once: bool = False) -> Any:
+    def on_step(
+        self,
+        persona_pattern: str | None = None,
+        step_name: str | None = None,
+        event: str | None = None,
+        *,
+        once: bool = False,
+    ) -> Any:
         """`@hooks.on_step("merge_*", "audit", "PreStep")`."""
+        with_parentheses("on_step", persona_pattern)
+        if persona_pattern is None or step_name is None or event is None:
+            raise UsageError("@hooks.on_step needs a persona, a step and an event: " + FORMS["on_step"])
         return registers(lambda handler: self.register_step_hook(persona_pattern, step_name, event, handler, once=once))
 
 
 TOOL_KEYS = ("pattern", "deny", "max_output", "pre", "post")
+
+
+FORMS = {
+    "on": "@hooks.on(event)",
+    "on_tool": "@hooks.on_tool()",
+    "on_session": "@hooks.on_session(event)",
+    "on_persona": '@hooks.on_persona("merge_*", event)',
+    "on_step": '@hooks.on_step("merge_*", "audit", event)',
+}
 
 
 def with_parentheses(name: str, first: Any) -> None:
@@ -419,8 +460,7 @@ def with_parentheses(name: str, first: Any) -> None:
     if callable(first):
         from hookline import handlers
 
-        how = f"@hooks.{name}()" if name == "on_tool" else f"@hooks.{name}(event)"
-        raise UsageError(f"@hooks.{name} was given a function: write {how} above {handlers.label(first)}")
+        raise UsageError(f"@hooks.{name} was given a function: write {FORMS[name]} above {handlers.label(first)}")
 
 
 def registers(register: Callable[[F], Registration]) -> Callable[[F], F]:

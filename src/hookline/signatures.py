@@ -4,7 +4,7 @@ A handler may be sync or async, and may take its event's payload (payloads.py, h
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, Literal, Protocol, Required, TypeAlias, TypedDict, TypeVar, overload
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar, overload
 
 from hookline.harn_payloads import OnBudgetThreshold, PostStep, PostToolUse, PreStep, PreToolUse
 from hookline.model import OnFailure, Verdict
@@ -51,19 +51,36 @@ class How(TypedDict, total=False):
     on_failure: OnFailure | None
 
 
+class Changes(TypedDict, total=False):
+    """What `hookline.rewrite` puts in the place of what there is."""
+
+    tool_input: dict[str, Any]
+    tool_output: Any
+    prompt: str
+    llm_request: dict[str, Any]
+    llm_response: dict[str, Any]
+    args: list[Any]
+    output: Any
+
+
 # -- Harn's answers
 
 
-class ReminderSpec(TypedDict, total=False):
-    """A text the model is shown with its next calls."""
+class ReminderOptions(TypedDict, total=False):
+    """How a text is shown: what `hookline.remind` takes beside it."""
 
-    body: Required[str]
     tags: list[str] | None
     dedupe_key: str | None
     ttl_turns: int | None
     preserve_on_compact: bool | None
     propagate: Propagate | None
     role_hint: RoleHint | None
+
+
+class ReminderSpec(ReminderOptions):
+    """A text the model is shown with its next calls."""
+
+    body: str
 
 
 class Effect(TypedDict):
@@ -136,7 +153,7 @@ Takes: TypeAlias = HarnHandler[P, A] | HarnHandler[Plain, A]
 """What the ways to register take."""
 
 NoticeTakes: TypeAlias = Takes[P, NoticeAnswer]
-SessionTakes: TypeAlias = Takes[P, SessionAnswer]
+SessionTakes: TypeAlias = Takes[P, SessionAnswer | Sequence[Plain]]
 
 StepTakes: TypeAlias = Takes[OnBudgetThreshold, NoticeAnswer] | HarnHandler[Plain, PreStepAnswer | PostStepAnswer]
 """The handler of an event only known at run time, or of `OnBudgetThreshold(80)`, whatever the number."""
@@ -146,7 +163,7 @@ AfterTool: TypeAlias = Registers[PostToolUse, PostToolAnswer | Plain]
 BeforeStep: TypeAlias = Registers[PreStep, PreStepAnswer | Plain]
 AfterStep: TypeAlias = Registers[PostStep, PostStepAnswer | Plain]
 OnNotice: TypeAlias = Registers[P, NoticeAnswer | Plain]
-OnSession: TypeAlias = Registers[P, SessionAnswer | Plain]
+OnSession: TypeAlias = Registers[P, SessionAnswer | Plain | Sequence[Plain]]
 
 
 class ToolHook(TypedDict, total=False):

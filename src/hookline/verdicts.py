@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookline.errors import UsageError
 from hookline.model import REWRITES, Verdict
 from hookline.reminders import KEYS, reminder
 from hookline.wording import kind_of, nearest, shown
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from hookline.signatures import Changes, ReminderOptions
 
 
 class Misbuilt(UsageError):
@@ -29,14 +34,14 @@ def ask(reason: str) -> Verdict:
     return Verdict(decision="ask", reason=_text(reason, "ask"))
 
 
-def rewrite(**changes: Any) -> Verdict:
+def rewrite(**changes: Unpack[Changes]) -> Verdict:
     """Something else in the place of what there is: `rewrite(tool_input={...})`."""
     for name in changes:
         if name not in REWRITES:
             raise Misbuilt(f"rewrite() takes {', '.join(REWRITES)}, not {name!r}{nearest(name, REWRITES)}")
     if not changes:
         raise Misbuilt(f"rewrite() needs something to rewrite: one of {', '.join(REWRITES)}")
-    return Verdict(rewrites=changes)
+    return Verdict(rewrites={**changes})
 
 
 def context(text: str) -> Verdict:
@@ -44,7 +49,7 @@ def context(text: str) -> Verdict:
     return Verdict(context=(_text(text, "context"),))
 
 
-def remind(body: str, **options: Any) -> Verdict:
+def remind(body: str, **options: Unpack[ReminderOptions]) -> Verdict:
     """A reminder that the model is shown with its next calls; options as in `{"body": ..., "ttl_turns": 2}`."""
     try:
         made = reminder({"body": body, **options}, id="").to_dict()

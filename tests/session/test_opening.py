@@ -12,6 +12,7 @@ import pytest
 import hookline
 import stages
 from hookline import HookError, Hooks, TapeError, UsageError, remind
+from hookline.permissions import Policy
 from hookline.session import ILL, Session
 from stages import Watch
 
@@ -252,3 +253,39 @@ def test_sessions_of_one_hooks_share_nothing(way: Way) -> None:
         a.turn_done()
         assert (a.turn, b.turn) == (1, 0)
         assert (a.system(), b.system()) == ("a\n\nSystem reminder:\nof a", "b\n\nSystem reminder:\nof b")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"approve": True}, "approve is a function that gets the question, as in lambda ask: True, not a boolean True"),
+        ({"tape": 7}, "tape is the path of a file, not a number 7"),
+        ({"replay": 7}, "replay is the path of a file, not a number 7"),
+        (
+            {"deny": ["Bash|Write"]},
+            "deny: 'Bash|Write' fits no tool: a glob has no '|'; give each name a glob of its own",
+        ),
+        ({"allow": ["read_*", "Bash(rm *)"]}, "allow: 'Bash(rm *)' fits no tool: a glob sees the name of a tool"),
+    ],
+)
+def test_options_that_cannot_be(options: dict[str, Any], message: str) -> None:
+    """They are refused before the session begins, with what to write."""
+    with pytest.raises(UsageError) as caught:
+        Hooks().session(**options)
+    assert str(caught.value).startswith(message)
+
+
+def test_an_open_tape_is_no_path(tmp_path: Path) -> None:
+    """A session opens its tape itself; a Tape that is open already is for `fire`."""
+    tape = hookline.Tape(tmp_path / "s.jsonl")
+    with pytest.raises(UsageError, match="tape is the path of a file, which the session opens itself: close this"):
+        Hooks().session(tape=tape)  # type: ignore[arg-type]
+    tape.close()
+
+
+def test_a_policy_that_is_on_a_tape() -> None:
+    """It is replayed as it was recorded, by whatever version: only what somebody writes now is refused."""
+    policy = Policy(None, ["Bash|Write"])
+    assert policy.refusal("Bash") == ""
+    with pytest.raises(UsageError, match="fits no tool"):
+        policy.checked()

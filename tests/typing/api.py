@@ -8,7 +8,20 @@ from __future__ import annotations
 import functools
 from typing import Any, assert_type
 
-from hookline import Hooks, Registration, Ruling, Verdict, allow, context, deny, harn_payloads, payloads, rewrite
+from hookline import (
+    Hooks,
+    Registration,
+    Ruling,
+    Verdict,
+    allow,
+    context,
+    deny,
+    harn_payloads,
+    payloads,
+    remind,
+    rewrite,
+)
+from hookline.results import Ask
 from hookline.signatures import (
     Handler,
     HarnHandler,
@@ -93,6 +106,13 @@ def any_event(name: str) -> None:
     hooks.register_step_hook("*", "audit", name, loosely)
 
 
+rewrite(tool_output=7, prompt="shorter", args=[1]) | remind(
+    "be brief", ttl_turns=2, tags=["style"], role_hint="developer"
+)
+rewrite(tool_inputt={})  # type: ignore[call-arg]
+rewrite(tool_input="x")  # type: ignore[arg-type]
+remind("be brief", ttl=3)  # type: ignore[call-arg]
+remind("be brief", ttl_turns="many")  # type: ignore[arg-type]
 hooks.on("PostToolUse")(guard)  # type: ignore[arg-type]
 hooks.on("PreToolUse", match=7)  # type: ignore[call-overload]
 hooks.on("PreToolUse")(lambda payload: "no")  # type: ignore[arg-type, return-value]
@@ -122,6 +142,12 @@ hooks.register_tool_hook(pre=gated, post=shortened)
 hooks.register_tool_hook({"pattern": "exec_*", "pre": gated})
 as_one: ToolHook = {"pattern": "exec_*", "max_output": 4000}
 hooks.register_tool_hook(as_one)
+
+
+def from_a_file(config: dict[str, Any]) -> None:
+    hooks.register_tool_hook(config)
+
+
 hooks.register_tool_hook(patern="exec_*")  # type: ignore[call-overload]
 hooks.register_tool_hook(max_output="many")  # type: ignore[call-overload]
 hooks.register_tool_hook(pre=shortened)  # type: ignore[arg-type]
@@ -148,11 +174,22 @@ def reminds(payload: harn_payloads.PostTurn) -> list[ReminderSpec]:
     return [{"body": "run the tests", "dedupe_key": "tests"}]
 
 
+@hooks.on_session("post_turn")
+def reminds_plainly(payload: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"body": "run the tests"}]
+
+
+@hooks.on_session("post_turn")
+async def reminds_later(payload: harn_payloads.PostTurn) -> list[dict[str, Any]]:
+    return [{"body": "run the tests"}]
+
+
 def loosely(payload: dict[str, Any]) -> dict[str, Any]:
     return {"block": False}
 
 
 assert_type(hooks.register_session_hook("session_end", loosely), Registration)
+hooks.register_session_hook("post_turn", reminds_plainly)
 hooks.register_session_hook("UserPromptSubmit", blocks, pattern="*")
 hooks.register_session_hook("session_start", blocks)  # type: ignore[arg-type]
 hooks.register_session_hook("session_end", lambda payload: "bye")  # type: ignore[arg-type]
@@ -187,8 +224,25 @@ hooks.on_step("*", "audit", "OnBudgetThreshold", once=True)(spent)
 hooks.register_step_hook("*", "audit", "pre_step", audited)
 hooks.register_persona_hook("*", "PostStep", audited)  # type: ignore[arg-type]
 hooks.register_step_hook("*", "audit", "PreStep", lambda payload: 7)  # type: ignore[return-value, arg-type]
+hooks.on_persona("*", "OnBudgetThreshold(80)")(loosely)
+hooks.on_persona("*", "OnBudgetThreshold(80)")(audited)  # type: ignore[arg-type]
+hooks.on_step("*", "audit", "OnBudgetThreshold(80)")(spent)
+hooks.on_step("*", "audit", "OnBudgetThreshold(80)")(blocks)  # type: ignore[arg-type]
 hooks.on_persona("*", "OnBudgetThreshold")(audited)  # type: ignore[arg-type]
 stepping: HarnHandler[harn_payloads.PreStep, PreStepAnswer] = audited
+
+
+# -- a session's options
+
+
+def by_hand(ask: Ask) -> bool:
+    return ask.tool == "Bash"
+
+
+hooks.session(approve=by_hand)
+hooks.session(approve=lambda ask: "session", deny=["exec_*"])
+hooks.session(approve=True)  # type: ignore[arg-type]
+hooks.session(approve=lambda: True)  # type: ignore[arg-type, misc]
 
 
 # -- what comes back

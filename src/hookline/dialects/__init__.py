@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from hookline.errors import ConfigError, UsageError
-from hookline.model import Dialect
+from hookline.matching import misread
+from hookline.model import Dialect, Level, Loaded, Notice
+from hookline.parsing import parse
 from hookline.wording import nearest, shown
 
 DIALECTS = {
@@ -38,9 +43,7 @@ def dialect(name: str) -> Dialect:
 
 def recognised(document: Any, file: str) -> Dialect:
     """The one dialect a parsed file is plainly in."""
-    hooks = document.get("hooks") if isinstance(document, dict) else None
-    likely = [name for name in DIALECTS if isinstance(hooks, SHAPES.get(name, dict))]
-    claims = [name for name in likely if dialect(name).claims(document)]
+    claims = _claiming(document)
     if len(claims) == 1:
         return dialect(claims[0])
     found = f"could be {' or '.join(claims)}" if claims else "is not recognised as any dialect's"
@@ -49,3 +52,38 @@ def recognised(document: Any, file: str) -> Dialect:
         f"where the dialect is one of {', '.join(DIALECTS)}",
         file=file,
     )
+
+
+def _claiming(document: Any) -> list[str]:
+    """The dialects a parsed file may be in."""
+    hooks = document.get("hooks") if isinstance(document, dict) else None
+    likely = [name for name in DIALECTS if isinstance(hooks, SHAPES.get(name, dict))]
+    return [name for name in likely if dialect(name).claims(document)]
+
+
+def taken_for_another(data: bytes, file: str, named: Dialect) -> str:
+    """How to name a file that is plainly in another dialect than it was said to be; nothing if it is not."""
+    try:
+        claims = _claiming(parse(data, file))
+    except ConfigError:
+        return ""
+    if len(claims) != 1 or claims[0] == named.NAME:
+        return ""
+    return f"it looks like a file of {claims[0]}: name it {claims[0]}={file}, or leave the dialect out"
+
+
+def read(
+    speaks: Dialect, document: Any, file: str, *, root: str | None, environ: Mapping[str, str], level: Level
+) -> Loaded:
+    """The hooks of a parsed file, and a notice of each Harn pattern that is no error and yet fits no tool."""
+    loaded = speaks.read(document, file, root=root, environ=environ, level=level)
+    if speaks.NAME != "harn":
+        return loaded
+    notices = []
+    for hook in loaded.hooks:
+        entry = document["hooks"][int(hook.source.pointer.rpartition("/")[2])]
+        pattern = entry.get("pattern", "*")
+        if "tool_name" in hook.matcher.fields and (why := misread(pattern)):
+            place = replace(hook.source, pointer=f"{hook.source.pointer}/pattern")
+            notices.append(Notice(f"the pattern {shown(pattern)} fits no tool: {why}", place))
+    return replace(loaded, notices=(*loaded.notices, *notices)) if notices else loaded

@@ -297,6 +297,6 @@ def _types() -> Any:
         from google.genai import types
     except ImportError as error:
         raise UsageError(
-            f"the genai translator needs the package google-genai: pip install 'hookline[genai]' ({error})"
+            f"the genai translator needs google-genai: pip install 'hookline[genai]', from a clone '.[genai]' ({error})"
         ) from error
     return types
