@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookline.dialects import dialect, read
+from hookline.dialects import dialect
 from hookline.errors import ConfigError
 from hookline.model import Level, Loaded, Notice, Source
 from hookline.parsing import parse, read_bytes
@@ -194,7 +194,7 @@ def _found(place: Place, path: str, real: str, environ: Mapping[str, str]) -> Fi
             return Finding(place, path, "not recognised", why)
         if not some:
             document = {key: value for key, value in document.items() if key != "hooks"}
-        loaded = read(speaks, document, path, root=os.path.dirname(path), environ=environ, level=place.level)
+        loaded = speaks.read(document, path, root=os.path.dirname(path), environ=environ, level=place.level)
         if place.level == "project" and len(loaded.hooks) > MOST_PROJECT_HOOKS:
             raise ConfigError(f"has more than {MOST_PROJECT_HOOKS} hooks", file=path)
     except ConfigError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from hookline.dialects import dialect as dialect_named
-from hookline.dialects import read, recognised, taken_for_another
+from hookline.dialects import recognised, taken_for_another
 from hookline.errors import ConfigError, UsageError
 from hookline.firing import Firing, absolute
 from hookline.handlers import Later, strictly
@@ -95,7 +95,7 @@ class Hooks(Registering, Firing):
         hint = taken_for_another(data, file, speaks) if speaks and not speaks.claims(document) else ""
         speaks = speaks or recognised(document, file)
         base = os.fspath(root) if root is not None else None
-        loaded = read(speaks, document, file, root=base, environ=self._environ, level=level)
+        loaded = speaks.read(document, file, root=base, environ=self._environ, level=level)
         if hint:
             loaded = replace(loaded, notices=(*loaded.notices, Notice(hint, Source(file))))
         if loaded.notices and (self._strict if strict is None else strict):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
-from msgspec.structs import replace
-
 from hookline.errors import ConfigError, UsageError
-from hookline.matching import misread
-from hookline.model import Dialect, Level, Loaded, Notice
+from hookline.model import Dialect
 from hookline.parsing import parse
 from hookline.wording import nearest, shown
 
@@ -70,20 +66,3 @@ def taken_for_another(data: bytes, file: str, named: Dialect) -> str:
     if len(claims) != 1 or claims[0] == named.NAME:
         return ""
     return f"it looks like a file of {claims[0]}: name it {claims[0]}={file}, or leave the dialect out"
-
-
-def read(
-    speaks: Dialect, document: Any, file: str, *, root: str | None, environ: Mapping[str, str], level: Level
-) -> Loaded:
-    """The hooks of a parsed file, and a notice of each Harn pattern that is no error and yet fits no tool."""
-    loaded = speaks.read(document, file, root=root, environ=environ, level=level)
-    if speaks.NAME != "harn":
-        return loaded
-    notices = []
-    for hook in loaded.hooks:
-        entry = document["hooks"][int(hook.source.pointer.rpartition("/")[2])]
-        pattern = entry.get("pattern", "*")
-        if "tool_name" in hook.matcher.fields and (why := misread(pattern)):
-            place = replace(hook.source, pointer=f"{hook.source.pointer}/pattern")
-            notices.append(Notice(f"the pattern {shown(pattern)} fits no tool: {why}", place))
-    return replace(loaded, notices=(*loaded.notices, *notices)) if notices else loaded

@@ -18,7 +18,7 @@ from hookline.answering import answered, text
 from hookline.errors import ConfigError, HookError, UsageError
 from hookline.events import CATALOGUE, ROWS, find
 from hookline.expressions import expression
-from hookline.matching import BadPattern, glob, globber
+from hookline.matching import BadPattern, glob, globber, misread
 from hookline.model import (
     EVERYTHING,
     NO_OPINION,
@@ -312,9 +312,13 @@ def _manifest_hook(
         if event in ELSEWHERE:
             return Hook(handler, event, NAME, place, action, barred="no such event here")
         try:
-            return Hook(handler, event, NAME, place, action, _of_successes(event, _matcher(event, pattern)))
+            matcher = _matcher(event, pattern)
         except UsageError as error:
             entries.note(f"{pointer}/pattern", f"{error}; skipped")
+            return None
+        if "tool_name" in matcher.fields and (why := misread(pattern)):  # no error to Harn, which never runs it
+            entries.note(f"{pointer}/pattern", f"the pattern {shown(pattern)} fits no tool: {why}")
+        return Hook(handler, event, NAME, place, action, _of_successes(event, matcher))
     return None
 
 
