@@ -772,3 +772,10 @@ def test_background_hooks_on_an_event_loop(project: Project) -> None:
     (project.path / "go").touch()
     hooks.wait()
     assert project.lines("log") == ["done"]
+
+
+def test_a_tape_is_a_tape() -> None:
+    """A path is no tape: whoever fires single events opens it, and closes it."""
+    hooks = Hooks()
+    with pytest.raises(UsageError, match=r"tape takes a hookline\.Tape, not a string: 'z'"):
+        hooks.fire("Stop", tape="z")

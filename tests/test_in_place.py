@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hookline import BadAnswer, HookError, Hooks, Tape, UsageError, deny, rewrite
+from hookline.model import compact
 from hookline.replay import replay
 from hookline.session import Session
 
@@ -262,7 +263,21 @@ def test_nobody_and_then_somebody() -> None:
     before = sys.gettrace()
     sys.settrace(tracer)
     try:
-        assert hooks.fire("PreToolUse", tool_name="Bash", tool_input={}).decision == "none"
+        assert hooks.fire("PreToolUse", tool_name="never_heard_of", tool_input={}).decision == "none"
     finally:
         sys.settrace(before)
-    assert hooks.fire("PreToolUse", tool_name="Bash", tool_input={}).decision == "deny"
+    assert hooks.fire("PreToolUse", tool_name="never_heard_of", tool_input={}).decision == "deny"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"a": [1, {"b": object()}]}, "at /a/1/b is a object"),
+        ({"a": {1, object()}}, "at /a is a set"),
+        (object(), "a object is none"),
+    ],
+)
+def test_what_is_no_json_is_told_by_its_place(value: Any, told: str) -> None:
+    """Where in a payload something is that no hook could be told of."""
+    with pytest.raises(UsageError, match=f"a payload must be made of JSON values: {told}"):
+        compact(value)

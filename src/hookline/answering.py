@@ -104,6 +104,10 @@ class _Reading:
                 self._keep(value["reminder"])
             elif "body" in value and not CONTROL & value.keys():
                 self._keep({key: item for key, item in value.items() if key not in ("then", "effects")})
+            elif "body" in value:
+                self.notices.append(
+                    "its 'body' is no reminder beside an action; write {'reminder': {'body': text}}: ignored"
+                )
             if value.get("then") is None:
                 return value
             beside = [key for key in value if key in CONTROL and value[key] is not None]

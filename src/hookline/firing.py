@@ -159,6 +159,9 @@ class Firing:
     def _planned(
         self, listeners: Listeners, row: Row, payload: dict[str, Any], base: dict[str, str], tape: Tape | None
     ) -> tuple[Event, Plan]:
+        if tape is not None and not isinstance(tape, Tape):
+            given = f"{kind_of(tape)}: {shown(tape)}"
+            raise UsageError(f"tape takes a hookline.Tape, not {given}; write tape=hookline.Tape(FILE)")
         event = self._event(row.name, payload, base, tape)
         found = planned(listeners, event)
         if row.name == EVENT:

@@ -34,7 +34,23 @@ def compact(value: Any) -> bytes:
     except UnicodeEncodeError:
         return msgspec.json.encode(_without_surrogates(value))
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"a payload must be made of JSON values: {error}") from None
+        raise UsageError(f"a payload must be made of JSON values: {_strange(value) or error}") from None
+
+
+def _strange(value: Any, place: str = "") -> str:
+    """Where in a value something is that is no JSON, and what."""
+    try:
+        if isinstance(value, dict):
+            found = (_strange(item, f"{place}/{key}") for key, item in value.items())
+            return next(filter(None, found), "")
+        if isinstance(value, list | tuple):
+            return next(filter(None, (_strange(item, f"{place}/{at}") for at, item in enumerate(value))), "")
+        msgspec.json.encode(value)
+    except RecursionError:
+        return "it is nested too deeply, or holds itself"
+    except (TypeError, ValueError):
+        return f"at {place} is a {type(value).__name__}" if place else f"a {type(value).__name__} is none"
+    return ""
 
 
 def as_json(value: Any) -> Any:
