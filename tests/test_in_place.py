@@ -272,9 +272,9 @@ def test_nobody_and_then_somebody() -> None:
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ({"a": [1, {"b": object()}]}, "at /a/1/b is a object"),
+        ({"a": [1, {"b": object()}]}, "at /a/1/b is an object"),
         ({"a": {1, object()}}, "at /a is a set"),
-        (object(), "a object is none"),
+        (object(), "an object is none"),
     ],
 )
 def test_what_is_no_json_is_told_by_its_place(value: Any, told: str) -> None:

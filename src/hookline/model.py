@@ -16,6 +16,7 @@ from msgspec import Struct, field, to_builtins
 
 from hookline.errors import UsageError
 from hookline.sequences import NOTHING, UNTOUCHED
+from hookline.wording import kind_of
 
 Decision = Literal["none", "allow", "ask", "deny"]
 Status = Literal["ran", "failed", "timeout", "skipped", "background"]
@@ -49,7 +50,7 @@ def _strange(value: Any, place: str = "") -> str:
     except RecursionError:
         return "it is nested too deeply, or holds itself"
     except (TypeError, ValueError):
-        return f"at {place} is a {type(value).__name__}" if place else f"a {type(value).__name__} is none"
+        return f"at {place} is {kind_of(value)}" if place else f"{kind_of(value)} is none"
     return ""
 
 

@@ -56,7 +56,8 @@ def kind_of(value: object) -> str:
         case dict():
             return "an object"
         case _:
-            return f"a {type(value).__name__}"
+            name = type(value).__name__
+            return f"{'an' if name[:1] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def seconds(value: float) -> str:
