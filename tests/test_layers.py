@@ -41,6 +41,8 @@ ROWS = [
     "trust",
     "registry",
     "planning",
+    "telling",
+    "spotting",
     "masking",
     "redacting",
     "kinds",
