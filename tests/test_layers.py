@@ -43,6 +43,7 @@ ROWS = [
     "planning",
     "telling",
     "spotting",
+    "spelling",
     "masking",
     "redacting",
     "kinds",

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from hookline.errors import UsageError
+from hookline.spelling import Known
 from hookline.spotting import MASK, addressed, hinted, hints, shaped, spots
 from hookline.telling import TEXTS, counts, tells
 
@@ -53,15 +54,11 @@ class Masking:
         if isinstance(patterns, str):
             raise UsageError("mask takes a list of patterns, such as [r'internal-\\d+'], not one text")
         self._added = [_compiled(pattern) for pattern in patterns]
-        known = sorted({value for value in values if value}, key=len, reverse=True)
-        self._known = [msgspec.json.encode(value)[1:-1] for value in known]
-        if known:
-            self._added.insert(0, re.compile("|".join(map(re.escape, known))))
-        self._always = len(self._added) > bool(known)
+        self._known = Known(values)
 
     def suspects(self, line: bytes) -> bool:
         """Whether this JSON may hold a secret: it is worth a closer look."""
-        if self._always or any(value in line for value in self._known):
+        if self._added or self._known.suspected(line):
             return True
         return bool(_hinted_line()(line.lower()))
 
@@ -116,7 +113,7 @@ class Masking:
 
     def text(self, text: str) -> str:
         """The text without its secrets."""
-        if not self._added and not hinted(text):
+        if not self._added and not hinted(text) and not self._known.suspected(text.encode("utf-8", "replace")):
             return text
         if (whole := self._json(text)) is not None:
             return whole
@@ -146,12 +143,15 @@ class Masking:
     def _plain(self, text: str) -> str:
         for _ in range(4):  # what was masked may bring to light what stands beside it
             before = text
-            for mask in map(self._without_added, self._added):
+            for mask in (self._without_known, *(self._without_added(pattern) for pattern in self._added)):
                 text = MASK.join(map(mask, text.split(MASK)))
             text = _without_spans(text, spots(text))
             if text == before:
                 break
         return text
+
+    def _without_known(self, text: str) -> str:
+        return _without_spans(text, self._known.spans(text)) if self._known else text
 
     def _without_added(self, pattern: re.Pattern[str]) -> Callable[[str], str]:
         return lambda text: pattern.sub(_without, text)
