@@ -44,6 +44,7 @@ ROWS = [
     "telling",
     "spotting",
     "spelling",
+    "holding",
     "masking",
     "redacting",
     "kinds",

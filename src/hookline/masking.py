@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from hookline.errors import UsageError
+from hookline.holding import held
 from hookline.spelling import Known
 from hookline.spotting import MASK, addressed, hinted, hints, shaped, spots
 from hookline.telling import TEXTS, counts, tells
@@ -27,7 +28,8 @@ SHORTEST = 8
 OURS = frozenset(
     {
         *("event", "decision", "literal", "kind", "handler", "hook", "dialect", "surface", "status", "source"),
-        *("result", "role", "role_hint", "propagate"),
+        *("result", "role", "role_hint", "propagate", "skipped", "reason", "error", "exit_code", "signal", "stdout"),
+        *("stderr", "duration_ms", "body", "tags"),
     }
 )
 """Keys that hold records and answers together: no pattern of a caller's changes them."""
@@ -67,11 +69,19 @@ class Masking:
         places: list[str] = []
         return self._value(value, "", 0, places), places
 
-    def record(self, data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    def record(self, kind: str, data: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """The data of a record without its secrets; what holds the record together stays, whatever it looks like."""
         places: list[str] = []
         kept = {key: self._value(value, f"/{key}", _telling(key, value, 0), places) for key, value in data.items()}
-        return _restored(kept, data, places, ""), places
+        for *way, last in held(kind, data):
+            new: Any = kept
+            old: Any = data
+            for step in way:
+                new, old = new[step], old[step]
+            if new[last] != old[last]:
+                new[last] = old[last]
+                places.remove("".join(f"/{step}" for step in (*way, last)))
+        return kept, places
 
     def _value(self, value: Any, pointer: str, telling: int, places: list[str]) -> Any:
         """One frame for each level: what could be written as JSON can be masked, too."""
@@ -195,29 +205,6 @@ def _leads(name: str, value: str) -> bool:
     if "://" not in value or not name.lower().endswith(("url", "uri", "dsn")):
         return False
     return addressed(value) or (re.search(r"://[^\s/?#]*@", value) is not None and any(True for _ in spots(value)))
-
-
-def _restored(kept: Any, data: Any, places: list[str], pointer: str) -> Any:
-    """What holds a record together, put back: the plain names of events, hooks and decisions."""
-    for key in ("raw", "reminder", "hooks") if not pointer else ():
-        below = kept.get(key)
-        if isinstance(below, dict):
-            kept[key] = _restored(below, data[key], places, f"/{key}")
-        elif isinstance(below, list):
-            pairs = enumerate(zip(below, data[key], strict=True))
-            kept[key] = [_restored(new, old, places, f"/{key}/{n}") for n, (new, old) in pairs]
-    if not isinstance(kept, dict):
-        return kept
-    for key in OURS & kept.keys():
-        value = data[key]
-        if kept[key] != value and isinstance(value, str) and _is_plain(value):
-            kept[key] = value
-            places.remove(f"{pointer}/{key}")
-    return kept
-
-
-def _is_plain(name: str) -> bool:
-    return MASK not in name and re.fullmatch(r"[\w:.*]{1,80}", name) is not None and not shaped(name)
 
 
 def told(environ: Mapping[str, str]) -> list[str]:
