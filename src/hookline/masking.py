@@ -25,6 +25,9 @@ __all__ = ["MASK", "Masking", "filled", "masking", "shaped", "tells", "told"]
 SHORTEST = 8
 """The value of an environment variable that is shorter is looked for nowhere else: it would be found in any text."""
 
+SHORT = 1000
+"""Below this length of a line, looking for all hints at once is quicker than looking for each; then it is slower."""
+
 OURS = frozenset(
     {
         *("event", "decision", "literal", "kind", "handler", "hook", "dialect", "surface", "status", "source"),
@@ -39,10 +42,10 @@ OURS = frozenset(
 def _hinted_line() -> Callable[[bytes], object]:
     """What looks for a hint in a line; with RE2, which is quicker, if somebody has paid for its import already."""
     wanted = [hint.encode() for hint in hints()]
-    if "re2" not in sys.modules:
-        return lambda line: any(hint in line for hint in wanted)
-    found: Callable[[bytes], object] = sys.modules["re2"].compile(b"|".join(map(re.escape, wanted))).search
-    return found
+    found: Callable[[bytes], object] = sys.modules.get("re2", re).compile(b"|".join(map(re.escape, wanted))).search
+    if "re2" in sys.modules:
+        return found
+    return lambda line: found(line) if len(line) < SHORT else any(hint in line for hint in wanted)
 
 
 class Masking:
