@@ -195,6 +195,7 @@ COMPARISONS = {
         "us",
     ),
     "record": on_tape("a record of a tape", None, "a record", taping.record, 40, "records"),
+    "mask": on_tape("masking 200 kB of text", 5.0, "prose with ten hints", taping.masking, 20, "texts"),
     "verify": on_tape("verifying, 10 us a record", 1.0, "verify, each record", taping.verifying, 10, "records"),
     "replay": on_tape("replaying an event", None, "replay, each event", taping.replaying, 10, "events"),
 }

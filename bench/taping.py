@@ -1,4 +1,4 @@
-"""What a tape costs: a record beside a bare write, verifying and reading one, replaying it."""
+"""What a tape costs: a record beside a bare write, masking a large text, verifying and reading one, replaying it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from time import perf_counter_ns
 from bench.inprocess import EVENT, FIELDS, with_ours
 from bench.measuring import Contender, Rounds, repeated
 from hookline import Tape
+from hookline.masking import Masking
 from hookline.replay import replay
 from hookline.tape import read, verify
 
 BATCH = 50
 RECORDS = 20_000
 EVENTS = 500
+PROSE = "the quick brown fox jumps over the lazy dog and sees what there is to be seen. " * 2500
+CODE = (
+    "def token(self, key: str) -> str:\n    return self.tokens[key].api_key  # the secret of a password, say\n" * 2000
+)
+TENTH = len(PROSE) // 10
 DATA = {
     "event": EVENT,
     "handler": "guard.sh",
@@ -62,6 +68,22 @@ def record(directory: Path) -> list[Contender]:
         Contender("a record", batches(lambda: masked.append("hook_call", DATA))),
         Contender("a bare write and fsync", batches(written_and_synced)),
         Contender("a record with fsync", batches(lambda: synced.append("hook_call", DATA))),
+    ]
+
+
+def masking(directory: Path) -> list[Contender]:
+    """A text of 200 kB, such as a tool reads from a file: looked through for secrets."""
+    mask = Masking(values=["canary\u00f6canary"])
+    few = " key ".join(PROSE[at : at + TENTH] for at in range(0, len(PROSE), TENTH))
+
+    def of(name: str, text: str) -> Contender:
+        return Contender(name, _each(lambda: mask.text(text), 1))
+
+    return [
+        of("prose without a hint", PROSE),
+        of("prose with ten hints", few),
+        of("prose with a secret", f"{PROSE}password=hunter2hunter2"),
+        of("a program full of hints", CODE),
     ]
 
 

@@ -58,6 +58,12 @@ CONTENDERS = {
         "a bare write and fsync",
         "a record with fsync",
     ],
+    "mask": [
+        "prose without a hint",
+        "prose with ten hints",
+        "prose with a secret",
+        "a program full of hints",
+    ],
     "verify": ["100,000 records a second", "verify, each record", "read, each record"],
     "replay": ["live, on a tape", "replay, each event"],
 }
@@ -76,6 +82,7 @@ GOALS = {
     "steps": 1.5,
     "async": 1.5,
     "record": None,
+    "mask": 5.0,
     "verify": 1.0,
     "replay": None,
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hookline.masking import LOUD, shaped, tells
 from hookline.model import Redaction
+from hookline.spotting import shaped
+from hookline.telling import LOUD, tells
 
 KEPT = frozenset(
     b"PATH HOME SHELL USER LOGNAME LANG LANGUAGE LC_ALL LC_CTYPE TERM COLORTERM TMPDIR TZ PWD HOSTNAME "

@@ -115,7 +115,7 @@ class Tape:
 
     def take(self, event: dict[str, Any]) -> Take:
         """An event has happened; what the records of its hooks are written to."""
-        body = self._stored(event)
+        body = self._stored("event", event)
         with self._lock:
             others = list(self._takes)
             self._append("event", _with(body, b'"beside":%d' % max(t.seq for t in others)) if others else body)
@@ -134,7 +134,7 @@ class Tape:
         last: bool = False,
         since: int | None = None,
     ) -> None:
-        body = self._stored(data)
+        body = self._stored(kind, data)
         with self._lock:
             if since is not None and since != self._front:
                 body = _with(body, b'"since":%d' % since)
@@ -150,13 +150,13 @@ class Tape:
         for take in self._takes:
             take.shared = True
 
-    def _stored(self, data: dict[str, Any]) -> bytes:
+    def _stored(self, kind: str, data: dict[str, Any]) -> bytes:
         """The data as JSON, its secrets masked."""
         body = compact(data)
         if self._masking is None or not self._masking.suspects(body):
             return body
         try:
-            kept, places = self._masking.record(msgspec.json.decode(body))
+            kept, places = self._masking.record(kind, msgspec.json.decode(body))
         except RecursionError:
             raise UsageError("a payload must be made of JSON values: it is nested too deeply") from None
         return compact(kept | {"masked": places}) if places else body
