@@ -117,7 +117,7 @@ def changes(path: str, hooks: Hooks, *, plan_only: bool = False) -> Iterator[Cha
                 broken = TapeError(f"{path}: record {event.seq}: hooks of today cannot be told of it: {error}")
                 broken.line = event.seq
                 raise broken from None
-            yield _compared(event, record, after if plan_only else masking.record(after)[0], plan_only)
+            yield _compared(event, record, after if plan_only else masking.record("ruling", after)[0], plan_only)
         elif record.data.get("loud"):
             begun.pop(record.data.get("of", last), None)  # it had no ruling
 
