@@ -560,4 +560,4 @@ def test_an_object_that_cannot_be_shown() -> None:
         def __repr__(self) -> str:
             raise RuntimeError("no")
 
-    assert "it answered <Odd>, which is a Odd" in refused("PreToolUse", Odd())
+    assert "it answered <Odd>, which is an Odd" in refused("PreToolUse", Odd())

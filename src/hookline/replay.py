@@ -124,7 +124,7 @@ class HostPlayer(Player):
         """The event the host fires, with the base fields of the recorded one."""
         record, row = self.ahead(), find(step.event)
         payload = {name: value for name, value in step.payload.items() if name not in BASE_FIELDS}
-        compact(checked(row, payload))  # what was refused then is refused now, before anything is compared
+        compact({"payload": checked(row, payload)})  # what was refused then is refused now, before anything is compared
         if record is None or record.kind != "event" or record.data["event"] != row.name:
             what = "the end of the session" if row.name == "SessionEnd" else f"the event {row.name} {shown(payload)}"
             self._unexpected(record, what)
