@@ -374,3 +374,12 @@ def test_on_the_command_line(tmp_path: Path) -> None:
                   ("--tape", "t", "--mask", "x", "--no-masking")):  # fmt: skip
         assert fire(*words).returncode == 64
     assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize("text", ['{"token":"abcdefgh1234","token":null}', '[{"a":"envsecretvalue1","a":1}]'])
+def test_a_key_that_stands_twice(text: str) -> None:
+    """JSON has the last of them, and a secret in the first one is in no value: it goes."""
+    done = Masking(values=["envsecretvalue1"]).text(text)
+    assert json.loads(done) == json.loads(text)
+    assert "abcdefgh1234" not in done
+    assert "envsecretvalue1" not in done

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -31,6 +31,17 @@ SILENCE = {name: Ruling(name) for name in ROWS}
 """What an event comes to that nobody listens to."""
 
 
+class Moment(NamedTuple):
+    """What all handlers that are told of the place and the time are told within a millisecond."""
+
+    given: str | None
+    """The working directory as the host gave it; None where it means another one by and by."""
+    cwd: str
+    since: float
+    until: float
+    timestamp: str
+
+
 class Firing:
     """Fires events at the hooks of a registry."""
 
@@ -45,7 +56,7 @@ class Firing:
         self._clock = clock
         self._registry = Registry()
         self._background = Background()
-        self._lately: tuple[str | None, str, float, float, str] = (None, "", 0.0, 0.0, "")
+        self._lately = Moment(None, "", 0.0, 0.0, "")
 
     def fire(
         self,
@@ -146,7 +157,8 @@ class Firing:
         """A working directory as events have it, and the time, as text; for the next fire within the millisecond."""
         now = self._clock()
         number, here, at = int(now * 1000), absolute(cwd), iso(now)
-        self._lately = (cwd if cwd.startswith("/") else None, here, number / 1000, (number + 1) / 1000, at)
+        given = cwd if cwd.startswith("/") else None
+        self._lately = Moment(given, here, number / 1000, (number + 1) / 1000, at)
         return here, at
 
     def _taken_over(self, plan: Plan, begun: Begun, payload: dict[str, Any], base: dict[str, str]) -> Ruling:

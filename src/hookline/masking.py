@@ -151,7 +151,9 @@ class Masking:
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return None
         kept, _ = self.masked(value)
-        return text if kept == value else msgspec.json.encode(kept).decode() + text[len(text.rstrip()) :]
+        if kept == value and not _repeats(text):
+            return text
+        return msgspec.json.encode(kept).decode() + text[len(text.rstrip()) :]
 
     def _plain(self, text: str) -> str:
         for _ in range(4):  # what was masked may bring to light what stands beside it
@@ -179,6 +181,23 @@ def _without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
             pieces += (text[at:start], MASK)
         at = covered = max(end, covered)
     return "".join((*pieces, text[at:]))
+
+
+def _repeats(text: str) -> bool:
+    """Whether an object in this JSON has a key twice: what stood below the first of them is in no value."""
+    import json
+
+    def pairs(found: list[tuple[str, Any]]) -> None:
+        if len({key for key, _ in found}) < len(found):
+            raise KeyError
+
+    try:
+        json.loads(text, object_pairs_hook=pairs)
+    except KeyError:
+        return True
+    except (ValueError, RecursionError):
+        return True  # what only one of two parsers can read is written anew
+    return False
 
 
 def _unnumbered(key: str) -> tuple[str, str]:
