@@ -116,6 +116,38 @@ def test_what_is_passed_through_stays_what_it_is(thing: Any) -> None:
 
 
 @pytest.mark.parametrize("taped", [False, True])
+def test_a_step_handler_is_given_the_programs_objects(taped: bool, tmp_path: Path) -> None:
+    """With a tape as without one: it may look at their attributes, and hand them on."""
+    hooks = Hooks()
+
+    @hooks.on_step("*", "merge", "PreStep")
+    def adds(ctx: dict[str, Any]) -> Any:
+        thing = ctx["step"]["args"][0]
+        return {"args": [thing, thing.size]}
+
+    @hooks.on_persona("*", "PostStep")
+    def looks(ctx: dict[str, Any]) -> Any:
+        assert ctx["output"].size == 1
+
+    with hooks.session(tape=tmp_path / "t" if taped else None) as s:
+        thing = Thing(1)
+        assert s.step("merge", lambda given, size: given if size == 1 else None, thing) is thing
+
+
+@pytest.mark.parametrize("taped", [False, True])
+def test_a_tool_handler_is_given_what_the_host_gave(taped: bool, tmp_path: Path) -> None:
+    """A tuple, a number as a key, a date are what they are, with a tape, too."""
+    seen: list[Any] = []
+    hooks = Hooks()
+    hooks.on("PreToolUse")(lambda payload: seen.append(payload["tool_input"]))
+    given = {"pair": (1, 2), "when": dt.date(2024, 1, 1), "table": {1: "one"}}
+    tape = Tape(tmp_path / "t") if taped else None
+    hooks.fire("PreToolUse", tool_name="x", tool_input=given, tape=tape)
+    assert seen == [given]
+    assert type(seen[0]["pair"]) is tuple
+
+
+@pytest.mark.parametrize("taped", [False, True])
 @pytest.mark.parametrize("harns", [False, True])
 def test_arguments_that_are_no_json(taped: bool, harns: bool, tmp_path: Path) -> None:
     """A tool's arguments are JSON, with a tape and without: what is none is the handler's mistake, at once."""

@@ -258,6 +258,7 @@ def test_what_no_glob_says(pattern: str, why: str) -> None:
         "[]$]",
         "mcp__x__*",
         "server:tool",
+        "$web_search",
         "a/b",
     ],
 )

@@ -172,3 +172,14 @@ def test_many_plans_of_many_hooks_are_not_kept(monkeypatch: pytest.MonkeyPatch) 
     for number in range(120):
         planned(listeners, bash("ls", f"T{number}"))
     assert 0 < len(listeners.known) * len(listeners) <= 10_000
+
+
+def test_what_is_missing_is_not_none() -> None:
+    """A matcher that tells them apart is asked about each, whichever comes first."""
+    matcher = fields({"mcp": [None, {"server": "x"}]})
+    for first in ({"mcp": None}, {}):
+        registry = Registry()
+        registry.add([hook("h", matcher=matcher)])
+        for more, runs in ((first, "mcp" in first), ({"mcp": None}, True), ({}, False)):
+            event = Event("PreToolUse", {"tool_name": "x", "tool_input": {}, **more})
+            assert planned(registry.of("PreToolUse"), event).entries[0].runs is runs

@@ -330,3 +330,54 @@ def test_a_tape_is_a_file(tmp_path: Path) -> None:
     for path in ("/dev/null", tmp_path / "fifo"):
         with pytest.raises(TapeError, match=r"is no regular file|cannot be opened"):
             hookline.Tape(path)
+
+
+def test_an_interruption_that_cannot_be_told(tmp_path: Path) -> None:
+    """A tape that can no longer be written must not make a Ctrl-C an error that a host goes on after."""
+    hooks, tape = Hooks(), hookline.Tape(tmp_path / "t")
+
+    @hooks.on("Stop")
+    def interrupted(payload: dict[str, Any]) -> None:
+        tape.close()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        hooks.fire("Stop", tape=tape)
+
+
+def test_the_wrong_way_to_call_is_wrong_again(tmp_path: Path) -> None:
+    """An async handler met by a call that blocks, on a loop: the host hears of its mistake, and awaits, both times."""
+    hooks = Hooks()
+
+    @hooks.on("PreToolUse")
+    async def waits(payload: dict[str, Any]) -> None:
+        await asyncio.sleep(0)
+
+    async def host(session: Any, run: Any) -> list[str]:
+        async with session as s:
+            with pytest.raises(UsageError) as raised:
+                s.tool("x", {}, run)
+            return [str(raised.value), (await s.tool_async("x", {}, run)).output]
+
+    live = asyncio.run(host(hooks.session(id="s", cwd="/", tape=tmp_path / "t"), lambda given: "ran"))
+    assert replay(tmp_path / "t").divergence is None
+    played = asyncio.run(host(Hooks().replay(tmp_path / "t", tmp_path / "copy"), None))
+    assert live == played
+    assert (tmp_path / "copy").read_bytes() == (tmp_path / "t").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"password": [SECRET, "b"]},
+        {"cmd": "curl -H 'Authorization: Bearer abcdef1234567890'"},
+        {"plain": ["x", {"y": 1}]},
+    ],
+)
+def test_a_reason_that_shows_the_call(given: Any, tmp_path: Path) -> None:
+    """JSON in a reason is masked alike with what the session adds after it, and without."""
+    hooks = Hooks()
+    hooks.on("PreToolUse")(lambda payload: ask("please confirm:\n" + json.dumps(payload["tool_input"])))
+    recorded(hooks, tmp_path / "t", lambda s, run: s.tool("Bash", given, run).status, lambda given: "ran")
+    assert SECRET not in (tmp_path / "t").read_text()
+    assert "abcdef1234567890" not in (tmp_path / "t").read_text()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import enum
 import json
 import os
 import pickle
+import sys
 import tempfile
 import threading
 import time
@@ -478,3 +480,51 @@ def test_the_directory_may_be_gone(tmp_path: Path) -> None:
             assert hooks.fire("PreToolUse", tool_name="Bash", tool_input={}).healthy
     finally:
         os.chdir(before)
+
+
+class Name(enum.StrEnum):
+    BASH = "Bash"
+
+
+@pytest.mark.parametrize("first", ["ls", "rm x"])
+@pytest.mark.parametrize("name", [Name.BASH, "Bash"])
+def test_a_name_of_another_class_is_no_shortcut(name: str, first: str) -> None:
+    """What is planned for the arguments of one call is never taken for the plan of the tool."""
+    hooks = Hooks()
+    hooks.register_tool_hook(pattern="tool.args.command =~ 'rm'", pre=lambda event: {"deny": "no rm"})
+    hooks.register_tool_hook(pattern="*sh", pre=lambda event: None)
+    hooks.fire("PreToolUse", tool_name=name, tool_input={"command": first})
+    for called in ("Bash", Name.BASH, "Bash"):
+        for command, wanted in (("ls", "none"), ("rm x", "deny")):
+            ruling = hooks.fire("PreToolUse", tool_name=called, tool_input={"command": command})
+            assert ruling.decision == wanted, (called, command)
+
+
+def test_what_was_forgotten_meanwhile_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads with more tools than are remembered: each call comes to what its own arguments come to."""
+    monkeypatch.setattr("hookline.registry.REMEMBERED", 1)
+    monkeypatch.setattr("hookline.registry.FEWEST", 1)
+    hooks = Hooks()
+    hooks.register_tool_hook(pattern="tool.args.command =~ 'rm'", pre=lambda event: {"deny": "no rm"})
+    hooks.register_tool_hook(pattern="sh*", pre=lambda event: None)
+    wrong: list[Any] = []
+
+    def fire(who: int) -> None:
+        for number in range(300):
+            for command, wanted in (("ls", "none"), ("rm", "deny")):
+                tool = f"sh{(number * (who + 1)) % 7}"
+                ruling = hooks.fire("PreToolUse", tool_name=tool, tool_input={"command": command})
+                if ruling.decision != wanted:
+                    wrong.append((tool, command, ruling.decision))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=fire, args=(who,)) for who in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []

@@ -7,13 +7,15 @@ blocking host, an event loop and a replay can all drive the very same steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import suppress
+from copy import deepcopy
 from typing import Any, Protocol
 
 from msgspec.structs import replace
 
 from hookline import recording
 from hookline.dialects import dialect
-from hookline.errors import HooklineError
+from hookline.errors import HooklineError, TapeError
 from hookline.events import ROWS
 from hookline.merging import Same, admitted, amended, differing, fold, settles, unchanged
 from hookline.model import (
@@ -91,12 +93,13 @@ def fire(
         if take:
             for job in jobs:
                 recording.called(take, job, event, on_failure)
-            jobs = [_apart(job) for job in jobs]
+            jobs = jobs if ROWS[event.name].surface == "step" else [_apart(job) for job in jobs]
         try:
             outcomes = yield jobs
         except BaseException as error:
-            if take and not isinstance(error, HooklineError | GeneratorExit):
-                recording.interrupted(take, [job.hook for job in jobs], event, error)
+            if take and not isinstance(error, TapeError | GeneratorExit):
+                with suppress(TapeError):  # what happened to the host says more
+                    recording.interrupted(take, [job.hook for job in jobs], event, error)
             raise
         verdicts = []
         for number, entry in enumerate(due):
@@ -127,7 +130,10 @@ def _as_recorded(is_same: Same) -> Same:
 
 def _apart(job: Job) -> Job:
     """A handler gets what the tape says it got, whatever another one has done to its own in place."""
-    return replace(job, payload=as_json(job.payload)) if isinstance(job.hook.action, Call) else job
+    if not isinstance(job.hook.action, Call):
+        return job
+    copy = as_json(job.payload)  # quicker than a deep copy, and the same of what is JSON
+    return replace(job, payload=copy if copy == job.payload else deepcopy(job.payload))
 
 
 def _no_longer(entry: Entry, event: Event) -> str:

@@ -17,6 +17,8 @@ A hook process never raises into the host: what it does wrong is in the ruling.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class HooklineError(Exception):
     """The root of everything hookline raises on purpose."""
@@ -77,14 +79,17 @@ class RecordedInterrupt(KeyboardInterrupt):
 
 
 def interrupt(text: str) -> BaseException:
-    """What interrupted the host, to be raised once more; of a cancelled task what cancels one."""
-    if not text.startswith("CancelledError"):
+    """What interrupted the host, to be raised once more: a mistake of its own, a cancelled task, or a Ctrl-C."""
+    name, _, message = text.partition(": ")
+    if name not in ("UsageError", "CancelledError"):
         return RecordedInterrupt(text)
-    import asyncio  # who was cancelled then has a loop now, too
+    again: Any = UsageError(message)
+    if name == "CancelledError":
+        import asyncio  # who was cancelled then has a loop now, too
 
-    cancelled = asyncio.CancelledError(text)
-    cancelled.recorded_as = text  # type: ignore[attr-defined]
-    return cancelled
+        again = asyncio.CancelledError(text)
+    again.recorded_as = text
+    return again  # type: ignore[no-any-return]
 
 
 class TapeError(HooklineError):

@@ -143,13 +143,18 @@ class Masking:
         return "".join((*done, self._plain("".join(plain))))
 
     def _json(self, text: str) -> str | None:
-        """JSON stays JSON: its values are masked, and it is written anew only if there was something to mask."""
+        """JSON stays JSON: its values are masked, and it is written anew only if there was something to mask.
+
+        What somebody has added after it changes nothing of that.
+        """
         if text.lstrip()[:1] not in ("{", "["):
             return None
         try:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return None
+            begin, rest = _begin(text)
+            first = self._json(begin) if begin else None
+            return None if first is None else first + self._plain(rest)
         kept, _ = self.masked(value)
         if kept == value and not _repeats(text):
             return text
@@ -181,6 +186,18 @@ def _without_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
             pieces += (text[at:start], MASK)
         at = covered = max(end, covered)
     return "".join((*pieces, text[at:]))
+
+
+def _begin(text: str) -> tuple[str, str]:
+    """The JSON that a text begins with, and what comes after it."""
+    import json
+
+    start = len(text) - len(text.lstrip())
+    try:
+        _, end = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return "", text
+    return text[:end], text[end:]
 
 
 def _repeats(text: str) -> bool:

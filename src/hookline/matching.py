@@ -336,7 +336,7 @@ def misread(pattern: str) -> str:
         return f"a glob sees the name of a tool and not its arguments; write {_meant(name)!r}"
     if sign := next((sign for sign in "()\\" if sign in plain), ""):
         return f"a glob has no {sign!r}; it has * for any run of characters, ? for one, and [a-z]"
-    if "^" in plain or "$" in plain:
+    if plain.startswith("^") or plain.endswith("$"):
         return f"a glob is the whole name, without ^ and $; write {_meant(pattern)!r}"
     if pattern.startswith((".*", ".+")):
         return f"any run of characters is * alone; write {_meant(pattern)!r}"

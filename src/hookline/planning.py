@@ -66,6 +66,10 @@ class Plan(Struct, frozen=True):
         return {"event": self.event, "hooks": [entry.to_dict() for entry in self.entries]}
 
 
+MISSING: Any = object()
+"""A field that is not there: None is a value."""
+
+
 def planned(listeners: Listeners, event: Event) -> Plan:
     """The plan of an event. It is remembered for the values of the fields that its hooks look at, and for what those
     of them say that look at more.
@@ -80,7 +84,7 @@ def planned(listeners: Listeners, event: Event) -> Plan:
     if isinstance(known, Plan):
         return known
     if known is None:
-        if not all(value is None or value.__class__ is str for value in values):
+        if not all(value is None or value is MISSING or value.__class__ is str for value in values):
             return plan(listeners, event)
         asking = _asking(listeners, event)
         known = _kept(listeners.known, values, asking or _plan(listeners, event, {}), listeners.many)
@@ -101,7 +105,7 @@ def _values(fields: tuple[str, ...], payload: dict[str, Any]) -> tuple[Any, ...]
 
 def _read(name: str, payload: dict[str, Any]) -> Any:
     reading = READINGS.get(name)
-    return None if reading is None else reading(payload)
+    return MISSING if reading is None else reading(payload)
 
 
 def _kept(memo: dict[Any, Any], key: Any, value: Any, many: int) -> Any:

@@ -83,12 +83,17 @@ class Shortcut(Struct, frozen=True):
 
 def remember(listeners: Listeners, tool: str, plan: Plan) -> None:
     """Keep the shortcut of a tool; None where its plan has none, or depends on more than the tool."""
-    if tool not in listeners.shortcuts:
-        if len(listeners.shortcuts) >= listeners.many:
-            listeners.shortcuts.clear()
-        values = (tool,) if listeners.fields else ()
-        alone = listeners.fields in ((), ("tool_name",)) and listeners.known.get(values, plan) is plan
-        listeners.shortcuts[tool] = _shortcut(plan) if alone else None
+    if tool in listeners.shortcuts or tool.__class__ is not str:
+        return
+    found = None
+    if listeners.fields in ((), ("tool_name",)):
+        known = listeners.known.get((tool,) if listeners.fields else ())
+        if listeners and known is None:  # forgotten meanwhile: nobody knows what the plan depends on
+            return
+        found = _shortcut(plan) if known is plan or not listeners else None
+    if len(listeners.shortcuts) >= listeners.many:
+        listeners.shortcuts.clear()
+    listeners.shortcuts[tool] = found
 
 
 def _shortcut(plan: Plan) -> Shortcut | None:

@@ -146,7 +146,7 @@ _VALUE = (
     rf"|[\"']?(?P<bare>(?!{_NO_VALUE})[^\s\"',;&}}\])\\]{{4,}})"
 )
 FOLLOWING = (
-    rf"(?i)(?:[_-]?(?:value|header|hash))?+(?:\\*+[\"']?\s*+(?:{_SIGN})\s*+(?:{_VALUE})"
+    rf"(?i)(?:[_-]?(?:value|header|hash))?+(?:\\*+[\"']?\]?\s*+(?:{_SIGN})\s*+(?:{_VALUE})"
     rf"|>(?P<element>{_NOT_MASKED}[^<>\r\n]{{1,2000}}+)(?=</))"
 )
 """What stands after a word of WORDS: `password=…`, `"api_key": "…"`, `<password>…</password>`."""

@@ -203,6 +203,23 @@ def test_a_tape_that_was_changed_is_not_told_as_whole(tape: Path, tmp_path: Path
     assert len(answer("tape", "show", tmp_path / "edited", "--event", "Stop", code=65)["records"]) == kept
 
 
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("event", BASE | {"event": "\x1b[2JStop", "payload": {}}),
+        ("message", {"role": "\x1b]0;owned\x07user", "content": "hi"}),
+        ("hook_returned", {"event": "Stop", "handler": "h", "dialect": "harn", "source": "f", "result": "\x1b[2Jx",
+                           "raw": None, "duration_ms": 1}),
+        ("\x1b[2Jkind", {"a": "\x1b[2J"}),
+    ],
+)  # fmt: skip
+def test_no_field_of_a_forged_tape_commands_the_terminal(tmp_path: Path, kind: str, data: dict[str, Any]) -> None:
+    """Whichever of them it is in."""
+    done = hookline("tape", "show", written(tmp_path / "t", (kind, data)))
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout + done.stderr
+
+
 def test_a_text_on_the_tape_cannot_forge_a_line(tmp_path: Path) -> None:
     """What a tool gave has its breaks spelled out, and is cut: a record is one line."""
     with Hooks().session(id="s", tape=tmp_path / "t") as s:

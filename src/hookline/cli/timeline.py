@@ -28,7 +28,7 @@ def show_records(records: Iterable[Record], *, apart: bool = False) -> None:
         number += 1
         shown = Text.assemble((f"{record.seq:>6} ", "dim"), (record.at[11:23], "dim"), " ")
         if record.kind in INDENTED:
-            shown.append(f"{record.data.get('event', '')} " if apart else "  ", "bold")
+            shown.append(_words(record.data.get("event", ""), "bold") if apart else "").append(" " if apart else "  ")
         console.print(shown.append(_said(record)), soft_wrap=True)
     console.print(Text(f"{count(number, 'record')}."))
 
@@ -42,7 +42,7 @@ def _said(record: Record) -> Text:
     data = record.data
     match record.kind:
         case "event":
-            return Text.assemble((data["event"], "bold"), " ", _words(_about(data["payload"]), "dim"))
+            return Text.assemble(_words(data["event"], "bold"), " ", _words(_about(data["payload"]), "dim"))
         case "hook_call":
             return Text.assemble("calls ", _words(data["handler"]), " ", _words(data.get("dialect", ""), "dim"))
         case "hook_returned":
@@ -58,7 +58,7 @@ def _said(record: Record) -> Text:
             reason = f": {data['reason']}" if data.get("reason") else ""
             return Text.assemble("ruling ", _styled(data["decision"]), _words(reason), _extras(data))
         case "message":
-            return Text.assemble((f"{data['role']}: ", "cyan"), _words(data["content"]))
+            return Text.assemble(_words(data["role"], "cyan"), ": ", _words(data["content"]))
         case "tool_call":
             return Text.assemble(("tool ", "cyan"), _words(data["tool_name"]), " ", _words(data["tool_input"], "dim"))
         case "tool_result":
@@ -77,7 +77,7 @@ def _said(record: Record) -> Text:
             return Text.assemble(("reminder: ", "cyan"), _words(data["reminder"].get("body", "")))
         case _:
             facts = ", ".join(f"{name} {_plain(value)}" for name, value in record.said.items() if value not in EMPTY)
-            return Text.assemble((f"{record.kind}: ", "cyan"), _words(facts))
+            return Text.assemble(_words(record.kind, "cyan"), ": ", _words(facts))
 
 
 EMPTY: tuple[Any, ...] = (None, "", [], {}, False)
@@ -104,7 +104,7 @@ def _about(payload: dict[str, Any]) -> str:
 
 
 def _styled(word: Any) -> Text:
-    return Text(str(word), style=STYLES.get(str(word), ""))
+    return _words(word, STYLES.get(str(word), ""))
 
 
 def _extras(ruling: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hookline.errors import TapeError
+from hookline.errors import RecordedError, TapeError
 from hookline.model import Job, Outcome
 
 
@@ -23,7 +23,7 @@ class Recorded:
             raise Unrecorded(f"{len(jobs)} hooks are due, but only {len(self._outcomes)} outcomes are recorded")
         due, self._outcomes = self._outcomes[: len(jobs)], self._outcomes[len(jobs) :]
         for outcome in due:
-            if isinstance(outcome.exception, BaseException) and not isinstance(outcome.exception, Exception):
+            if outcome.status == "raised" and not isinstance(outcome.exception, RecordedError):
                 raise outcome.exception  # it interrupted the host
         return due
 
