@@ -19,7 +19,7 @@ from bench.building import Programs
 from bench.coprocess import coprocess
 from bench.measuring import Rounds, repeated
 from hookline import Event, Hook, Hooks, Ruling, engine, waiting
-from hookline.model import compact
+from hookline.compacting import compact
 from hookline.planning import plan
 from hookline.runners import process
 from hookline.tape import iso

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hookline import BadAnswer, HookError, Hooks, Tape, UsageError, deny, rewrite
-from hookline.model import compact
+from hookline.compacting import compact
 from hookline.replay import replay
 from hookline.session import Session
 

@@ -14,6 +14,7 @@ ROWS = [
     "wording",
     "truncating",
     "sequences",
+    "compacting",
     "model",
     "llm",
     "events",

@@ -16,9 +16,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hookline.compacting import compact
 from hookline.errors import BadAnswer, UsageError
 from hookline.events import misfit
-from hookline.model import NO_OPINION, Decision, Event, Hook, Verdict, compact
+from hookline.model import NO_OPINION, Decision, Event, Hook, Verdict
 from hookline.reminders import KEYS as REMINDER_KEYS
 from hookline.reminders import reminder
 from hookline.wording import kind_of, nearest, shown

@@ -14,24 +14,12 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from hookline import recording
+from hookline.compacting import as_json
 from hookline.dialects import dialect
 from hookline.errors import HooklineError, TapeError
 from hookline.events import ROWS
 from hookline.merging import Same, admitted, amended, differing, fold, settles, unchanged
-from hookline.model import (
-    NO_OPINION,
-    Call,
-    Event,
-    Hook,
-    Job,
-    Notice,
-    OnFailure,
-    Outcome,
-    Report,
-    Ruling,
-    Verdict,
-    as_json,
-)
+from hookline.model import NO_OPINION, Call, Event, Hook, Job, Notice, OnFailure, Outcome, Report, Ruling, Verdict
 from hookline.planning import NO_MATCH, Entry, Plan, report_of
 from hookline.reading import bearable
 from hookline.recording import Take, Tape

@@ -13,8 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from hookline.compacting import compact
 from hookline.errors import UsageError
-from hookline.model import BASE_FIELDS, compact
+from hookline.model import BASE_FIELDS
 from hookline.wording import kind_of, nearest, shown
 
 EFFECTS = {

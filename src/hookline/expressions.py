@@ -17,8 +17,8 @@ from typing import Any
 
 from msgspec import UNSET
 
+from hookline.compacting import compact
 from hookline.matching import BadPattern, globber, pythonic
-from hookline.model import compact
 from hookline.wording import shown
 
 Test = Callable[[dict[str, Any]], bool]

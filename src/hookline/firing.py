@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from hookline import engine, shortcuts, waiting
 from hookline.background import Background, complain
+from hookline.compacting import compact
 from hookline.engine import Keep
 from hookline.errors import UsageError
 from hookline.events import ROWS, Row, check, find
-from hookline.model import BASE_FIELDS, Event, Job, Notice, OnFailure, Report, Ruling, compact
+from hookline.model import BASE_FIELDS, Event, Job, Notice, OnFailure, Report, Ruling
 from hookline.planning import Entry, Plan, planned
 from hookline.registry import Listeners, Registry
 from hookline.runners.call import Begun

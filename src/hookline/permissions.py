@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
+from hookline.compacting import compact
 from hookline.errors import UsageError
 from hookline.matching import globber, misread
-from hookline.model import compact
 from hookline.wording import kind_of, shown
 
 

@@ -15,10 +15,11 @@ from typing import Any, NoReturn, Self
 import msgspec
 
 from hookline import engine, waiting
+from hookline.compacting import compact
 from hookline.errors import Divergence, HookError, TapeError
 from hookline.events import find
 from hookline.masking import filled
-from hookline.model import Event, Ruling, compact
+from hookline.model import Event, Ruling
 from hookline.recalling import Recording, event_of
 from hookline.runners.recorded import Recorded, Unrecorded
 from hookline.tape import ADDED, Record, chained, line, read_whole, sealed, verify

@@ -12,8 +12,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from hookline.compacting import compact
 from hookline.errors import ConfigError, UsageError
-from hookline.model import Notice, OnFailure, Outcome, Source, Verdict, compact
+from hookline.model import Notice, OnFailure, Outcome, Source, Verdict
 from hookline.parsing import NoConstant, no_constant
 from hookline.wording import kind_of, nearest, seconds, shown
 

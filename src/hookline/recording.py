@@ -13,10 +13,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from hookline.compacting import compact
 from hookline.dialects import dialect
 from hookline.errors import UsageError
 from hookline.events import ROWS
-from hookline.model import Command, Event, Hook, Job, OnFailure, Outcome, Report, Ruling, Verdict, compact
+from hookline.model import Command, Event, Hook, Job, OnFailure, Outcome, Report, Ruling, Verdict
 from hookline.wording import told
 
 BY_DEFAULT = re.compile(r"permission (granted|denied|not decided) by session hook")

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from msgspec import Struct
 
 from hookline import engine
+from hookline.compacting import compact
 from hookline.conducting import Do, Fire
 from hookline.errors import Divergence, HooklineError, RecordedError, TapeError, interrupt
 from hookline.events import checked, find
-from hookline.model import BASE_FIELDS, Event, Ruling, compact
+from hookline.model import BASE_FIELDS, Event, Ruling
 from hookline.playing import Player, said
 from hookline.runners.recorded import Unrecorded
 from hookline.tape import Record, read

@@ -18,9 +18,10 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookline import finish as finishing
+from hookline.compacting import compact
 from hookline.conducting import Do, Fire, Steps, both, drive, drive_async, each, fired, reporting, waited
 from hookline.errors import Divergence, HookDenied, HooklineError, TapeError, UsageError
-from hookline.model import Notice, Ruling, compact
+from hookline.model import Notice, Ruling
 from hookline.modelling import ModelCalls
 from hookline.personas import PersonaCalls
 from hookline.results import CompactionResult, Submission

@@ -21,8 +21,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
+from hookline.compacting import compact
 from hookline.errors import ConfigError
-from hookline.model import compact
 from hookline.scripts import Ground, Script, Unusable, contents, digest, identity
 
 VERSION = 1

@@ -21,10 +21,10 @@ from weakref import WeakSet
 import msgspec
 from msgspec import Struct
 
+from hookline.compacting import compact
 from hookline.errors import TapeError, UsageError
 from hookline.kinds import flaw
 from hookline.masking import masking
-from hookline.model import compact
 
 VERSION = 1
 ADDED = ("masked", "of", "beside", "since", "version")

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
+from hookline.compacting import compact
 from hookline.conducting import Do, Fire, Steps, both, reporting
 from hookline.errors import Divergence, UsageError
-from hookline.model import Ruling, compact
+from hookline.model import Ruling
 from hookline.results import Ask, ToolResult
 from hookline.stage import Stage, described, failure
 from hookline.wording import kind_of, shown

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hookline import Hooks
-from hookline.model import compact
+from hookline.compacting import compact
 from hookline.tape import chained, sealed, verify
 from hookline.tape import line as line_of
 from studio import record, records, scripts

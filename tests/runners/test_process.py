@@ -20,8 +20,9 @@ from typing import Any
 import pytest
 
 import zoo
+from hookline.compacting import compact
 from hookline.hooks import Hooks
-from hookline.model import Outcome, compact
+from hookline.model import Outcome
 from hookline.runners import process
 from zoo import Animal, Drive
 

@@ -7,8 +7,9 @@ import argparse
 from hookline.cli import GO_ON, VERBS
 from hookline.cli.arguments import Parser, add_json
 from hookline.cli.arguments import parser as new_parser
+from hookline.compacting import compact
 from hookline.events import CATALOGUE, FIELD_TYPES, Row, find
-from hookline.model import BASE_FIELDS, compact
+from hookline.model import BASE_FIELDS
 
 EXAMPLES = """\
 examples:

@@ -7,9 +7,9 @@ import argparse
 from hookline.cli import GO_ON, VERBS
 from hookline.cli.arguments import Parser, add_event, add_json, loaded, payload
 from hookline.cli.arguments import parser as new_parser
+from hookline.compacting import compact
 from hookline.dialects import dialect
 from hookline.hooks import Hooks
-from hookline.model import compact
 
 EXAMPLES = """\
 examples:

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from hookline.cli import ASK, DENIED, GO_ON, HALTED, VERBS, told
 from hookline.cli.arguments import Parser, add_event, add_json, loaded, payload
 from hookline.cli.arguments import parser as new_parser
+from hookline.compacting import compact
 from hookline.errors import UsageError
 from hookline.hooks import Hooks
-from hookline.model import Notice, Report, Ruling, Source, compact
+from hookline.model import Notice, Report, Ruling, Source
 from hookline.tape import Durability, Tape
 
 EXAMPLES = """\

@@ -8,10 +8,11 @@ import os
 from hookline.cli import GO_ON, VERBS
 from hookline.cli.arguments import Parser, add_configs, add_json, loaded
 from hookline.cli.arguments import parser as new_parser
+from hookline.compacting import compact
 from hookline.dialects import dialect
 from hookline.errors import UsageError
 from hookline.hooks import Hooks
-from hookline.model import About, Hook, compact
+from hookline.model import About, Hook
 
 EXAMPLES = """\
 examples:

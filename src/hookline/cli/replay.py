@@ -9,9 +9,9 @@ from typing import Any
 from hookline.cli import BAD_DATA, GO_ON, VERBS
 from hookline.cli.arguments import Parser, add_json, load_named
 from hookline.cli.arguments import parser as new_parser
+from hookline.compacting import compact
 from hookline.errors import Divergence, TapeError, UsageError
 from hookline.hooks import Hooks
-from hookline.model import compact
 from hookline.replay import Replay, replay
 
 EXAMPLES = """\

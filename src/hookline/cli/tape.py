@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from hookline.cli import BAD_DATA, GO_ON, VERBS
 from hookline.cli.arguments import Parser, add_json
 from hookline.cli.arguments import parser as new_parser
+from hookline.compacting import compact
 from hookline.errors import TapeError, UsageError
 from hookline.events import find
-from hookline.model import compact
 from hookline.tape import Record, Torn, read_whole, repair, verify
 from hookline.wording import shown
 

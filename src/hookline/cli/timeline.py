@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from hookline.cli.show import STYLES, line, screen, table
+from hookline.compacting import compact
 from hookline.judging import Change, by_hook, summary
-from hookline.model import compact
 from hookline.tape import ADDED, Record
 
 INDENTED = ("hook_call", "hook_returned", "hook_raised", "hook_vetoed", "hook_skipped", "system_reminder", "ruling")

@@ -12,9 +12,9 @@ from typing import Any
 from hookline.cli import BAD_DATA, GO_ON, VERBS
 from hookline.cli.arguments import Parser, add_json
 from hookline.cli.arguments import parser as new_parser
+from hookline.compacting import compact
 from hookline.discovery import Discovery, home_of, project_of, standing, surveyed
 from hookline.errors import ConfigError, UsageError
-from hookline.model import compact
 from hookline.scripts import Ground
 from hookline.state import Record, Refused, State
 from hookline.tape import iso

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from hookline.compacting import compact
 from hookline.events import spellings
 from hookline.matching import BadPattern, regex
 from hookline.model import (
@@ -26,7 +27,6 @@ from hookline.model import (
     Outcome,
     Source,
     Verdict,
-    compact,
 )
 from hookline.reading import NOT_JSON, Entries, bad_exit, json_value, no_answer, printed, unreadable
 from hookline.wording import kind_of, shown

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from hookline import handlers
 from hookline.answering import answered, text
+from hookline.compacting import as_json
 from hookline.errors import ConfigError, HookError, UsageError
 from hookline.events import CATALOGUE, ROWS, find
 from hookline.expressions import expression
@@ -34,7 +35,6 @@ from hookline.model import (
     Outcome,
     Source,
     Verdict,
-    as_json,
 )
 from hookline.reading import Entries
 from hookline.truncating import truncated

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hookline.compacting import compact
 from hookline.errors import ConfigError
 from hookline.events import spellings
 from hookline.matching import BadPattern, exact, regex
@@ -28,7 +29,6 @@ from hookline.model import (
     Source,
     Tools,
     Verdict,
-    compact,
 )
 from hookline.reading import BEYOND, NOT_JSON, Entries, bad_exit, json_value, no_answer, printed, unreadable
 from hookline.wording import kind_of, nearest, shown

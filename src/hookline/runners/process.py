@@ -23,7 +23,8 @@ from types import TracebackType
 from typing import Literal, Self
 
 from hookline import processes
-from hookline.model import Job, Outcome, compact
+from hookline.compacting import compact
+from hookline.model import Job, Outcome
 
 STDOUT_KEPT = 1024 * 1024
 STDERR_KEPT = 64 * 1024
