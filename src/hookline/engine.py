@@ -59,9 +59,6 @@ def fire(
     """
     take = recording.happened(tape, event) if tape else None
     before: Mapping[str, Any] = {**event.payload, **had} if had else event.payload
-    is_same: Same = recall.is_same if recall else unchanged
-    if take:
-        is_same = _as_recorded(is_same)
     if take:
         for entry in plan.skips:
             recording.skipped(take, entry.hook, event, entry.skipped)
@@ -78,17 +75,7 @@ def fire(
                 jobs.append(job_of(entry.hook, event))
         if not due:
             continue
-        if take:
-            for job in jobs:
-                recording.called(take, job, event, on_failure)
-            jobs = jobs if ROWS[event.name].surface == "step" else [_apart(job) for job in jobs]
-        try:
-            outcomes = yield jobs
-        except BaseException as error:
-            if take and not isinstance(error, TapeError | GeneratorExit):
-                with suppress(TapeError):  # what happened to the host says more
-                    recording.interrupted(take, [job.hook for job in jobs], event, error)
-            raise
+        outcomes = yield from _on_tape(jobs, event, take, on_failure) if take else _run(jobs)
         verdicts = []
         for number, entry in enumerate(due):
             hook, outcome, known = entry.hook, outcomes[number], plan.reports[entry.index]
@@ -104,16 +91,38 @@ def fire(
         if verdicts:
             ruling = fold(_noted(ruling, verdicts), event, verdicts)
             event = amended(event, ruling, verdicts)
-    ruling = replace(differing(ruling, before, is_same), hooks=Reports(plan.reports, ran), healthy=healthy)
+    ruling = differing(ruling, before, _same(recall, taped=take is not None))
+    ruling = replace(ruling, hooks=Reports(plan.reports, ran), healthy=healthy)
     ruling = recall.told(ruling) if recall else ruling
     if take:
         recording.ruled(take, ruling)
     return ruling
 
 
-def _as_recorded(is_same: Same) -> Same:
-    """The same question of values as the tape has them."""
-    return lambda name, new, before: is_same(name, as_json(new), as_json(before))
+def _run(jobs: list[Job]) -> Generator[list[Job], list[Outcome], list[Outcome]]:
+    return (yield jobs)
+
+
+def _on_tape(
+    jobs: list[Job], event: Event, take: Take, on_failure: OnFailure | None
+) -> Generator[list[Job], list[Outcome], list[Outcome]]:
+    """The jobs of a wave: the tape has each call before they begin, and what became of them if they are interrupted."""
+    for job in jobs:
+        recording.called(take, job, event, on_failure)
+    own = ROWS[event.name].surface == "step"  # the program's objects, which stay what they are
+    try:
+        return (yield jobs if own else [_apart(job) for job in jobs])
+    except BaseException as error:
+        if not isinstance(error, TapeError | GeneratorExit):
+            with suppress(TapeError):  # what happened to the host says more
+                recording.interrupted(take, [job.hook for job in jobs], event, error)
+        raise
+
+
+def _same(recall: Recall | None, *, taped: bool) -> Same:
+    """Whether a rewrite is none; on a tape of the values as it has them."""
+    is_same: Same = recall.is_same if recall else unchanged
+    return (lambda name, new, before: is_same(name, as_json(new), as_json(before))) if taped else is_same
 
 
 def _apart(job: Job) -> Job:
