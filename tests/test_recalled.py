@@ -80,11 +80,13 @@ def test_a_long_complaint(dialect: str, complaint: str, tmp_path: Path, monkeypa
         "password=abcd1234 " * 2600,
         "x" * 32_760 + f" password={SECRET}",
         "é" * 16_380 + f" password={SECRET}",
+        "x" * 32_750 + f" {SECRET} and so on",
     ],
 )
 @pytest.mark.parametrize("verdict", [context, deny])
-def test_a_text_that_was_cut(verdict: Any, text: str, tmp_path: Path) -> None:
+def test_a_text_that_was_cut(verdict: Any, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text beyond what a model gets to read, with a secret in it: its cut is where it was, whatever is masked now."""
+    monkeypatch.setenv("DB_PASSWORD", SECRET)
     hooks = Hooks()
     hooks.on("PreToolUse")(lambda payload: verdict(text))
 
@@ -94,7 +96,7 @@ def test_a_text_that_was_cut(verdict: Any, text: str, tmp_path: Path) -> None:
 
     live, played = recorded(hooks, tmp_path / "t", host, lambda given: "ran")
     assert live == played
-    assert SECRET not in (tmp_path / "t").read_text()
+    assert SECRET[:10] not in (tmp_path / "t").read_text()
 
 
 def test_what_a_model_reads_next_is_what_it_read(tmp_path: Path) -> None:

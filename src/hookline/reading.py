@@ -180,6 +180,16 @@ def unreadable(outcome: Outcome, text: str) -> str:
     return ""
 
 
+LONGEST_WORD = 400
+
+
+def _whole_words(text: str) -> str:
+    """A text that was cut, without the word the cut went through: half a secret fits nobody's pattern."""
+    words = text[-LONGEST_WORD:].rsplit(maxsplit=1)
+    cut = words[-1] if len(words) == 2 or len(text) <= LONGEST_WORD else ""
+    return text.removesuffix(cut)
+
+
 LONGEST_COMPLAINT = 300
 """What a failure says of what its process complained about, last, on stderr."""
 
@@ -196,7 +206,7 @@ def bearable(verdict: Verdict) -> Verdict:
         if len(data) <= LARGEST_TEXT:
             return text
         notices.append(f"its text of {len(data)} bytes was cut to {LARGEST_TEXT}")
-        kept = data[:LARGEST_TEXT].decode("utf-8", "ignore")
+        kept = _whole_words(data[:LARGEST_TEXT].decode("utf-8", "ignore"))
         return f"{kept}\n[hookline: cut after {LARGEST_TEXT} of {len(data)} bytes]"
 
     return replace(
@@ -223,6 +233,6 @@ def bad_exit(outcome: Outcome) -> str:
     code = outcome.exit_code
     meaning = {126: " (found, but not executable)", 127: " (command or interpreter not found)"}.get(code or 0, "")
     last = outcome.stderr.strip().rpartition("\n")[2]
-    if len(last) > LONGEST_COMPLAINT:  # whole words: half a secret is told by nobody's pattern
-        last = last[:LONGEST_COMPLAINT].rpartition(" ")[0] + "…"
+    if len(last) > LONGEST_COMPLAINT:
+        last = _whole_words(last[:LONGEST_COMPLAINT]) + "…"
     return f"exited with {code}{meaning}" + (f": {last}" if last else "")
